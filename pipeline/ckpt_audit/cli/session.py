@@ -1,0 +1,185 @@
+"""One call of the command line: its clock, environment, configuration and the two streams.
+
+This is the only module of the project that looks at the clock, the environment and the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ckpt_audit.config import Config
+from ckpt_audit.config_load import load_config
+from ckpt_audit.errors import ConfigError, UsageError
+from ckpt_audit.units import US_PER_S
+
+if TYPE_CHECKING:
+    from ckpt_audit.warehouse import Warehouse
+
+ZONE_LINK = Path("/etc/localtime")
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The options that every command takes; None where one was not given."""
+
+    db: str | None = None
+    config: Path | None = None
+    wait: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+
+    def over(self, other: Common) -> Common:
+        """These options, and the other ones where these say nothing."""
+        return Common(
+            db=self.db or other.db,
+            config=self.config or other.config,
+            wait=self.wait or other.wait,
+            quiet=self.quiet or other.quiet,
+            verbose=self.verbose or other.verbose,
+        )
+
+
+@dataclass
+class Session:
+    """What a command works with."""
+
+    common: Common = Common()
+    _config: Config | None = field(default=None, repr=False)
+
+    @property
+    def config(self) -> Config:
+        """The effective configuration, read once.
+
+        Raises:
+            ConfigError: It says something that it cannot say.
+        """
+        if self._config is None:
+            given = {"db": self.common.db, "wait": self.common.wait}
+            flags = {key: value for key, value in given.items() if value is not None}
+            self._config = load_config(
+                flags, os.environ, Path.cwd(), read_text, self.common.config
+            )
+            self.detail(f"configuration: {self._config.path or 'defaults'}")
+        return self._config
+
+    def use_config(self, config: Config) -> None:
+        """Works with another configuration from here on."""
+        self._config = config
+
+    @property
+    def now(self) -> int:
+        """The clock, microseconds UTC."""
+        return time.time_ns() * US_PER_S // 1_000_000_000
+
+    @property
+    def machine_zone(self) -> str:
+        """IANA name of the machine's own time zone."""
+        return machine_zone(os.environ.get("TZ", ""), ZONE_LINK)
+
+    @contextmanager
+    def warehouse(self, *, read_only: bool) -> Iterator[Warehouse]:
+        """Opens the warehouse of the configuration.
+
+        Args:
+            read_only: Nothing will be changed.
+
+        Raises:
+            WarehouseBusyError: Another process holds it.
+            WarehouseError: It cannot be used.
+        """
+        from ckpt_audit.warehouse import Warehouse
+
+        config = self.config
+        self.detail(f"warehouse: {config.db}")
+        with Warehouse.open(config.db, read_only=read_only, wait_s=config.wait_s) as warehouse:
+            yield warehouse
+
+    def out(self, text: str) -> None:
+        """Prints data on stdout."""
+        print(text, file=sys.stdout)  # noqa: T201
+
+    def say(self, message: str) -> None:
+        """Prints a message on stderr, unless ``--quiet`` was given."""
+        if not self.common.quiet:
+            warn(message)
+
+    def detail(self, message: str) -> None:
+        """Prints a message on stderr where ``-v`` was given."""
+        if self.common.verbose:
+            warn(message)
+
+    @property
+    def shows_progress(self) -> bool:
+        """Someone watches: stderr is a terminal and nobody asked for quiet."""
+        return not self.common.quiet and sys.stderr.isatty()
+
+    def with_db(self, db: Path) -> Config:
+        """The configuration with another warehouse."""
+        return replace(self.config, db=db)
+
+
+def warn(message: str) -> None:
+    """Prints a line on stderr."""
+    print(message, file=sys.stderr)  # noqa: T201
+
+
+def read_text(path: Path) -> str | None:
+    """Reads a configuration file; None where there is none.
+
+    Raises:
+        ConfigError: It is there and cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except IsADirectoryError:
+        raise ConfigError("this is a folder and not a configuration file", str(path)) from None
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8 text", str(path)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read ({error.strerror})", str(path)) from None
+
+
+def machine_zone(tz: str, link: Path) -> str:
+    """Name of a machine's zone, from its ``TZ`` variable or the link that sets it; else UTC.
+
+    >>> machine_zone(":Europe/Berlin", Path("none"))
+    'Europe/Berlin'
+    """
+    from ckpt_audit.config_values import check_zone
+
+    target = str(link.resolve()) if link.exists() else ""
+    for name in (tz.removeprefix(":"), target.partition("zoneinfo/")[2]):
+        try:
+            return check_zone(name)
+        except ValueError:
+            continue
+    return "UTC"
+
+
+def split_list(values: Sequence[str] | None) -> list[str]:
+    """The parts of options that may be given more than once or with commas.
+
+    >>> split_list(["45m,60m", "2h"])
+    ['45m', '60m', '2h']
+    """
+    return [part for value in values or () for part in value.split(",") if part]
+
+
+def parse_choice(option: str, value: str, allowed: Sequence[str]) -> str:
+    """Holds an option to its allowed values.
+
+    Raises:
+        UsageError: The value is none of them.
+    """
+    if value not in allowed:
+        raise UsageError(f"{option} must be one of {', '.join(allowed)}, not '{value}'")
+    return value

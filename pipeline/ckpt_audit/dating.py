@@ -1,0 +1,330 @@
+"""Gives raw rows their UTC instants: zones, missing years, lines without a stamp.
+
+Raw rows keep the clock readings, so that dates can be made again whenever a zone is learned or
+corrected. Only sources whose rows, zone or year have changed are dated again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ckpt_audit.clock_years import only_year_inside
+from ckpt_audit.job_spans import JobSpans, dated_jobs, refs_of
+from ckpt_audit.line_frame import collapse, lines_of
+from ckpt_audit.line_times import Strength, Times, time_lines
+from ckpt_audit.records import ClockKind
+from ckpt_audit.warehouse import Warehouse
+from ckpt_audit.zone_choice import (
+    Stamps,
+    ZoneChoice,
+    ZoneChooser,
+    ZoneConflict,
+    ZoneFor,
+    job_conflicts,
+    read_stamps,
+)
+from ckpt_audit.zones import I64, NO_TIME, localise, readings_of, settle_job
+
+_VERSION = "1"  # to be raised whenever the rules change, so that everything is dated again
+_BATCH_ROWS = 2_000_000
+_TABLES = ("source_zone", "line_time", "job_time", "dating_signature")
+_STRENGTH_NAMES = [strength.name.lower() for strength in Strength]
+
+_LINES = """
+SELECT *
+FROM (
+    SELECT
+        source_id,
+        line_no,
+        'step' AS kind,
+        clock_kind,
+        coalesce(clock_us, $none) AS clock_us,
+        resolution_us,
+        step,
+        coalesce(elapsed_us, -1) AS elapsed_us,
+        -1::BIGINT AS named_step,
+        -1::BIGINT AS duration_us
+    FROM raw_step
+    WHERE source_id IN (SELECT unnest($ids))
+    UNION ALL
+    SELECT
+        source_id,
+        line_no,
+        kind,
+        clock_kind,
+        coalesce(clock_us, $none) AS clock_us,
+        resolution_us,
+        -1::BIGINT AS step,
+        -1::BIGINT AS elapsed_us,
+        coalesce(step, -1) AS named_step,
+        coalesce(duration_us, -1) AS duration_us
+    FROM raw_event
+    WHERE source_id IN (SELECT unnest($ids))
+) AS line
+ORDER BY source_id, line_no, clock_us = $none, clock_us, kind
+"""
+
+_JOBS = """
+SELECT
+    source_id,
+    line_no,
+    clock_kind = 'utc' AS is_utc,
+    coalesce(submit_us, $none) AS submit_us,
+    coalesce(eligible_us, $none) AS eligible_us,
+    coalesce(start_us, $none) AS start_us,
+    coalesce(end_us, $none) AS end_us,
+    coalesce(elapsed_us, $none) AS elapsed_us
+FROM raw_job
+WHERE source_id IN (SELECT unnest($ids))
+ORDER BY source_id, line_no, job_id, step_id
+"""
+
+_JOB_READINGS = ("submit_us", "eligible_us", "start_us", "end_us")
+_JOB_INSTANTS = ("submitted_at", "eligible_at", "started_at", "ended_at")
+
+
+@dataclass(frozen=True, slots=True)
+class DatingReport:
+    """What the dating step did and found.
+
+    Attributes:
+        n_sources: Sources in the warehouse.
+        n_dated: Sources that were dated now; the others were up to date.
+        n_lines: Lines of those.
+        n_absent: Lines of all sources that nothing could date.
+        zones: The zone of each source.
+        conflicts: Clocks that contradict each other; nothing was shifted for them.
+    """
+
+    n_sources: int
+    n_dated: int
+    n_lines: int
+    n_absent: int
+    zones: tuple[ZoneChoice, ...]
+    conflicts: tuple[ZoneConflict, ...]
+
+    @property
+    def assumed(self) -> tuple[ZoneChoice, ...]:
+        """Sources whose zone is nothing but an assumption."""
+        return tuple(choice for choice in self.zones if choice.is_assumed)
+
+
+def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) -> DatingReport:
+    """Dates all rows of the warehouse that are not dated yet or whose zone has changed.
+
+    Args:
+        warehouse: An open warehouse, in a transaction or not.
+        machine_zone: Name of the zone of this machine, the last resort.
+        zone_for: Gives the configured zone of a path and format with its origin, or None.
+
+    Raises:
+        ConfigError: A zone has a name that does not exist.
+    """
+    sources = read_stamps(warehouse)
+    refs = refs_of(warehouse)
+    chooser = ZoneChooser(warehouse, machine_zone, zone_for, refs)
+    choices = {source.source_id: chooser.choose(source) for source in sources}
+    dater = _Dater(warehouse, choices)
+    dater.forget_others()
+    is_open = {s.source_id: bool(s.n_no_year and not s.n_dated_lines) for s in sources}
+    dater.date([source for source in sources if not is_open[source.source_id]], {})
+    yearless = [source for source in sources if is_open[source.source_id]]
+    if yearless:
+        anchors = _anchors(warehouse, yearless, sources, choices, refs)
+        dater.date(yearless, anchors)
+    spans = {
+        source_id: (low, high)
+        for source_id, low, high in warehouse.rows(
+            'SELECT source_id, min("at"), max("at") FROM line_time '
+            "WHERE strength = 'stated' GROUP BY source_id"
+        )
+    }
+    absent = warehouse.rows("SELECT count(*) FROM line_time WHERE strength = 'absent'")
+    conflicts = chooser.conflicts + job_conflicts(spans, dated_jobs(warehouse), refs, choices)
+    return DatingReport(
+        n_sources=len(sources),
+        n_dated=dater.n_dated,
+        n_lines=dater.n_lines,
+        n_absent=int(absent[0][0]),
+        zones=tuple(choices.values()),
+        conflicts=tuple(sorted(conflicts, key=lambda c: (c.path, c.source_id, c.text))),
+    )
+
+
+def _anchors(
+    warehouse: Warehouse,
+    yearless: list[Stamps],
+    sources: list[Stamps],
+    choices: dict[int, ZoneChoice],
+    refs: dict[int, tuple[str, ...]],
+) -> dict[int, int]:
+    """A reading with a year for sources that print none: from the job, else from all sources."""
+    jobs: JobSpans = dated_jobs(warehouse)
+    lows = [source.low_us for source in sources if source.low_us is not None]
+    highs = [source.high_us for source in sources if source.high_us is not None]
+    anchors: dict[int, int] = {}
+    for source in yearless:
+        tz = choices[source.source_id].tz
+        found = jobs.find(refs.get(source.source_id, ()))
+        if found:
+            start = np.array([min(span.start_us for span in found)], dtype=np.int64)
+            anchors[source.source_id] = int(readings_of(start, tz)[0])
+        elif lows and highs:
+            frame = _fetch(warehouse, _LINES, [source.source_id])
+            readings = frame["clock_us"][frame["clock_kind"] == ClockKind.NO_YEAR]
+            known = readings[readings != NO_TIME].to_numpy(dtype=np.int64)
+            first = only_year_inside(known, min(lows), max(highs))
+            if first is not None:
+                anchors[source.source_id] = first
+    return anchors
+
+
+def _fetch(warehouse: Warehouse, sql: str, ids: list[int]) -> pd.DataFrame:
+    return warehouse.fetch_df(sql, {"ids": ids, "none": NO_TIME})
+
+
+class _Dater:
+    """Writes the dated tables.
+
+    Args:
+        warehouse: Where they are.
+        choices: Zones of the sources.
+    """
+
+    def __init__(self, warehouse: Warehouse, choices: dict[int, ZoneChoice]) -> None:
+        self.warehouse, self.choices = warehouse, choices
+        self.n_dated = self.n_lines = 0
+        rows = warehouse.rows("SELECT source_id, signature FROM dating_signature")
+        self.signatures: dict[int, str] = {int(key): str(value) for key, value in rows}
+
+    def forget_others(self) -> None:
+        """Removes what belongs to sources that are gone."""
+        for table in _TABLES:
+            self.warehouse.execute(
+                f"DELETE FROM {table} WHERE source_id NOT IN (SELECT source_id FROM source)"  # noqa: S608
+            )
+
+    def date(self, sources: list[Stamps], anchors: dict[int, int]) -> None:
+        """Dates those sources whose signature is new."""
+        todo: list[tuple[Stamps, str]] = []
+        for source in sources:
+            choice = self.choices[source.source_id]
+            anchor = anchors.get(source.source_id, "")
+            parts = (_VERSION, source.content_sha256, source.n_rows, choice.tz, choice.origin,
+                     choice.note, anchor)  # fmt: skip
+            signature = "|".join(str(part) for part in parts)
+            if self.signatures.get(source.source_id) != signature:
+                todo.append((source, signature))
+        for batch in _batches(todo):
+            self._date_batch(batch, anchors)
+
+    def _date_batch(self, batch: list[tuple[Stamps, str]], anchors: dict[int, int]) -> None:
+        ids = [source.source_id for source, _ in batch]
+        for table in _TABLES:
+            self.warehouse.execute(
+                f"DELETE FROM {table} WHERE source_id IN (SELECT unnest($ids))",  # noqa: S608
+                {"ids": ids},
+            )
+        lines = self._line_times(_fetch(self.warehouse, _LINES, ids), anchors)
+        if lines is not None:
+            self.warehouse.insert_table("line_time", lines)
+            self.n_lines += lines.num_rows
+        jobs = _fetch(self.warehouse, _JOBS, ids)
+        if len(jobs):
+            self.warehouse.insert_table("job_time", self._job_times(jobs))
+        zones = [self.choices[source_id] for source_id in ids]
+        columns = ("source_id", "tz", "origin", "is_assumed", "note")
+        rows = {name: [getattr(zone, name) for zone in zones] for name in columns}
+        self.warehouse.insert_table("source_zone", pa.table(rows))
+        signatures = {"source_id": ids, "signature": [signature for _, signature in batch]}
+        self.warehouse.insert_table("dating_signature", pa.table(signatures))
+        self.n_dated += len(batch)
+
+    def _line_times(self, frame: pd.DataFrame, anchors: dict[int, int]) -> pa.Table | None:
+        if not len(frame):
+            return None
+        rows = collapse(frame)
+        parts: list[Times] = []
+        for source_id, here in _slices(rows["source_id"]):
+            anchor = anchors.get(source_id, NO_TIME)
+            tz = self.choices[source_id].tz
+            part = {name: values[here] for name, values in rows.items()}
+            parts.append(time_lines(lines_of(part, tz, anchor)))
+        columns = {name: rows[name] for name in ("source_id", "line_no")}
+        for name in ("at", "low", "high"):
+            columns[name] = _nullable(np.concatenate([getattr(part, name) for part in parts]))
+        strength = np.concatenate([part.strength for part in parts])
+        columns["strength"] = pa.DictionaryArray.from_arrays(
+            pa.array(strength), pa.array(_STRENGTH_NAMES)
+        ).cast(pa.string())
+        return pa.table(columns)
+
+    def _job_times(self, frame: pd.DataFrame) -> pa.Table:
+        source_id = frame["source_id"].to_numpy(dtype=np.int64)
+        instants = {name: np.full(len(frame), NO_TIME, np.int64) for name in _JOB_INSTANTS}
+        for one, here in _slices(source_id):
+            found = job_instants(frame.iloc[here], self.choices[one].tz)
+            for name, values in found.items():
+                instants[name][here] = values
+        columns = {name: _nullable(values) for name, values in instants.items()}
+        line_no = frame["line_no"].to_numpy(dtype=np.int64)
+        return pa.table({"source_id": source_id, "line_no": line_no} | columns)
+
+
+def job_instants(frame: pd.DataFrame, tz: str) -> dict[str, I64]:
+    """Instants of the scheduler records of one source.
+
+    Args:
+        frame: Columns ``submit_us``, ``eligible_us``, ``start_us``, ``end_us``, ``elapsed_us``
+            (``NO_TIME`` if unknown) and ``is_utc``.
+        tz: Zone of the naive readings.
+    """
+    is_utc = frame["is_utc"].to_numpy(dtype=np.bool_)
+    readings = np.stack([frame[name].to_numpy(dtype=np.int64) for name in _JOB_READINGS])
+    early, late = readings.copy(), readings.copy()
+    is_local = (readings != NO_TIME) & ~is_utc
+    found = localise(readings[is_local], tz)
+    early[is_local], late[is_local] = found.early, found.late
+    elapsed = frame["elapsed_us"].to_numpy(dtype=np.int64)
+    for i in np.flatnonzero((early != late).any(axis=0)):
+        one, other, (spent,) = (_optional(v) for v in (early[:, i], late[:, i], elapsed[i : i + 1]))
+        chosen = settle_job(one, other, spent)
+        early[:, i] = [NO_TIME if at is None else at for at in chosen]
+    return dict(zip(_JOB_INSTANTS, early, strict=True))
+
+
+def _optional(values: I64) -> tuple[int | None, ...]:
+    return tuple(None if value == NO_TIME else int(value) for value in values)
+
+
+def _nullable(values: I64) -> pa.Array:
+    return pa.array(values, mask=values == NO_TIME)
+
+
+def _batches(todo: list[tuple[Stamps, str]]) -> Iterator[list[tuple[Stamps, str]]]:
+    batch: list[tuple[Stamps, str]] = []
+    n_rows = 0
+    for source, signature in todo:
+        if batch and n_rows + source.n_rows > _BATCH_ROWS:
+            yield batch
+            batch, n_rows = [], 0
+        batch.append((source, signature))
+        n_rows += source.n_rows
+    if batch:
+        yield batch
+
+
+def _slices(source_id: I64) -> Iterator[tuple[int, slice]]:
+    """The rows of each source; they are sorted by source."""
+    if not len(source_id):
+        return
+    cuts = np.flatnonzero(np.diff(source_id)) + 1
+    bounds = [0, *cuts.tolist(), len(source_id)]
+    for first, end in itertools.pairwise(bounds):
+        yield int(source_id[first]), slice(first, end)

@@ -1,0 +1,428 @@
+"""The JSON documents: what every command says, for programs.
+
+ISO 8601 times with offset (UTC), seconds rounded to microseconds, null for what is not known (an
+infinite bound too). Each document has a JSON Schema in ``schemas/`` that is named like it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from ckpt_audit import __version__
+from ckpt_audit.alerts.checks import CheckResult, State
+from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
+from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, SaveCadence, Source, Window
+from ckpt_audit.model.interval import daly, exact, flat_region, young
+from ckpt_audit.model.waste import RecoveryFailures, exact_shares, first_order
+from ckpt_audit.reliability.sample import Sample
+from ckpt_audit.units import US_PER_S, iso
+
+DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "runs")
+
+Json = dict[str, Any]
+
+_INSTANTS = (
+    "last_step_at precursor_at fault_at detected_at replaced_at launched_at load_started_at "
+    "restored_at first_step_at caught_up_at"
+).split()
+_VALUES = (
+    "resume_step verified_step verified_grade verified_checkpoint_age_s verified_step_hindsight "
+    "unsaved_work_s attempted_checkpoint_age_s steps_lost lost_work_s repeated_s detection_s "
+    "replacement_s retries_s launch_s restore_s warmup_s recovery_s recovery_source loss_s "
+    "loss_acc_s detector"
+).split()
+
+
+def document(name: str, body: Mapping[str, Any]) -> Json:
+    """Puts the two lines on top that every document has."""
+    return {"schema": f"ckpt-audit/{name}/1", "version": __version__, **body}
+
+
+def dumps(value: Json) -> str:
+    r"""The text of a document; the same document gives the same bytes.
+
+    >>> dumps({"a_s": 0.1 + 0.2})
+    '{\n  "a_s": 0.3\n}'
+    """
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def schema(name: str) -> Json:
+    """The JSON Schema of a document.
+
+    Args:
+        name: One of ``DOCUMENTS``.
+    """
+    file = resources.files("ckpt_audit").joinpath("schemas", f"{name}.json")
+    loaded: Json = json.loads(file.read_text(encoding="utf-8"))
+    return loaded
+
+
+def _plain(value: object) -> object:
+    """Rounds numbers and drops what JSON has no word for."""
+    if isinstance(value, float):
+        return round(value, 6) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def _window(window: Window) -> Json:
+    return {"start": iso(window.start_at), "end": iso(window.end_at), "label": window.label}
+
+
+def incidents_document(data: ReportData) -> Json:
+    """The incident table."""
+    return document(
+        "incidents",
+        {
+            "window": _window(data.window),
+            "incidents": [
+                incident_row(incident, run.correlations.get(incident.id))
+                for run in data.runs
+                for incident in run.incidents
+            ],
+        },
+    )
+
+
+def incident_row(incident: Incident, correlation: Correlation | None) -> Json:
+    """One incident as a row of the table.
+
+    Args:
+        incident: The incident.
+        correlation: How it stands to others; None where that was not looked at.
+    """
+    return {
+        "id": incident.id,
+        "run": incident.run,
+        "kind": incident.kind,
+        "cause": incident.cause,
+        "cause_strength": incident.cause_strength,
+        "rule": incident.rule,
+        "phase": incident.phase,
+        "correlation": None
+        if correlation is None
+        else {
+            "label": correlation.label,
+            "group": correlation.group,
+            "rule": correlation.rule,
+        },
+        "secondary": incident.secondary,
+        "attempts": incident.attempts,
+        "jobs": list(incident.job_ids),
+        "last_step": incident.last_step,
+        **{name: iso(getattr(incident, name)) for name in _INSTANTS},
+        **{name: getattr(incident, name) for name in _VALUES},
+        "nodes": list(incident.nodes),
+        "domains": list(incident.domains),
+        "bounds": {
+            name: [iso(low), iso(high)] if name.endswith("_at") else [low, high]  # type: ignore[arg-type]
+            for name, (low, high) in sorted(incident.bounds.items())
+        },
+        "evidence": [
+            {
+                "moment": line.moment,
+                "file": line.file,
+                "line": line.line,
+                "text": line.text,
+                "strength": line.strength,
+            }
+            for line in incident.evidence
+        ],
+    }
+
+
+def estimate_document(data: ReportData) -> Json:
+    """M, C, D and R of every run."""
+    body = {"window": _window(data.window), "runs": [_estimate(run, data) for run in data.runs]}
+    return document("estimate", body)
+
+
+def _estimate(run: RunReport, data: ReportData) -> Json:
+    estimate = run.estimate
+    return {
+        "run": run.run.run,
+        "epochs": [_epoch(run.run, data)],
+        "m": [_population(population) for population in estimate.populations],
+        "shape": None,
+        "trend": None,
+        "c": _sample(estimate.c),
+        "d": _sample(estimate.d),
+        "r": _sample(estimate.r),
+        "launches": {"n": estimate.launches, "reached_step": estimate.launches_reached_step},
+    }
+
+
+def _epoch(run: Run, data: ReportData) -> Json:
+    start = max(data.window.start_at, run.started_at or data.window.start_at)
+    end = min(data.window.end_at, run.ended_at or data.as_of)
+    return {"start": iso(start), "end": iso(end), "accelerators": run.n_accelerators}
+
+
+def _population(population: Population) -> Json:
+    mean = population.mean_time
+    return {
+        "population": population.population,
+        "epoch": None,
+        "method": mean.method,
+        "m_s": mean.m_s,
+        "m_used_s": mean.m_used_s,
+        "low_s": mean.low_s,
+        "high_s": mean.high_s,
+        "confidence": mean.confidence,
+        "incidents": mean.incidents,
+        "exposure_s": mean.exposure_s,
+        "calendar_s": population.calendar_s,
+        "per_1000_acc_h": population.per_1000_acc_h,
+    }
+
+
+def _sample(sample: Sample) -> Json:
+    return {
+        "n": sample.n,
+        "median_s": sample.median,
+        "mean_s": sample.mean,
+        "p90_s": sample.p90,
+        "p99_s": sample.p99,
+        "max_s": sample.max,
+    }
+
+
+def interval_document(data: ReportData) -> Json:
+    """The interval of every run, and whether to change it."""
+    body = {"window": _window(data.window), "runs": [interval_row(run) for run in data.runs]}
+    return document("interval", body)
+
+
+def configured_s(cadence: SaveCadence) -> float | None:
+    """The configured interval as training time, where steps and their time are known (seconds)."""
+    if cadence.configured_steps is None or cadence.step_s is None:
+        return None
+    return cadence.configured_steps * cadence.step_s
+
+
+def interval_row(run: RunReport) -> Json:
+    """The interval of one run."""
+    advice, cadence = run.advice, run.cadence
+    by_steps = cadence.configured_steps is not None or cadence.observed_steps is not None
+    return {
+        "run": run.run.run,
+        "epoch": None,
+        "interval_kind": "steps" if by_steps else "time",
+        "configured_s": configured_s(cadence),
+        "configured_steps": cadence.configured_steps,
+        "observed_steps": cadence.observed_steps,
+        "step_s": cadence.step_s,
+        "effective_s": cadence.effective_s,
+        "mean_s": cadence.mean_s,
+        "current_s": advice.current_s,
+        "young_s": advice.young_s,
+        "daly_s": advice.daly_s,
+        "exact_s": advice.exact_s,
+        "recommended_s": advice.recommended_s,
+        "recommended_steps": advice.recommended_steps,
+        "low_s": advice.low_s,
+        "high_s": advice.high_s,
+        "flat_low_s": advice.flat_low_s,
+        "flat_high_s": advice.flat_high_s,
+        "floor_s": None,
+        "waste_now": advice.waste_now,
+        "waste_recommended": advice.waste_recommended,
+        "p_better": advice.p_better,
+        "saving_h": advice.saving_h,
+        "change": advice.change,
+        "basis": advice.basis,
+        "reason": advice.reason,
+        "assumptions": [
+            {"name": a.name, "holds": a.holds, "evidence": a.evidence} for a in advice.assumptions
+        ],
+    }
+
+
+def runs_document(runs: Iterable[Run]) -> Json:
+    """The runs and what they were joined from."""
+    return document("runs", {"runs": [_run(run) for run in runs]})
+
+
+def _run(run: Run) -> Json:
+    return {
+        "run": run.run,
+        "user": run.user,
+        "work_dir": run.work_dir,
+        "joined_by": run.joined_by,
+        "jobs": run.n_jobs,
+        "attempts": run.n_attempts,
+        "launches_without_step": run.n_launches_without_step,
+        "accelerators": run.n_accelerators,
+        "accelerators_origin": run.accelerators_origin,
+        "started_at": iso(run.started_at),
+        "ended_at": iso(run.ended_at),
+        "is_running": run.is_running,
+        "first_step": run.first_step,
+        "last_step": run.last_step,
+        "target_step": run.target_step,
+        "allocated_s": run.allocated_us / US_PER_S,
+        "missing": list(run.missing),
+    }
+
+
+def report_document(data: ReportData) -> Json:
+    """Everything that the monthly report says."""
+    body: Json = {
+        "as_of": iso(data.as_of),
+        "window": _window(data.window),
+        "complete": data.complete,
+        "runs": [_run(run.run) for run in data.runs],
+        "incidents": incidents_document(data)["incidents"],
+        "estimate": _without_head(estimate_document(data)),
+        "interval": _without_head(interval_document(data)),
+        "ledger": [_ledger(line) for run in data.runs for line in run.ledger],
+        "calendar": [_calendar(row) for run in data.runs for row in run.calendar],
+        "sources": [_source(source) for source in data.sources],
+        "findings": [_finding(finding) for finding in data.findings],
+        "rejected": len(data.rejected),
+        "context_jobs": data.context_jobs,
+        "settings": {
+            name: {"value": value, "origin": origin}
+            for name, (value, origin) in data.settings.items()
+        },
+    }
+    return document("report", body)
+
+
+def _without_head(inner: Json) -> Json:
+    return {key: value for key, value in inner.items() if key != "version"}
+
+
+def _ledger(line: LedgerLine) -> Json:
+    return {
+        "run": line.run,
+        "bucket": line.bucket,
+        "observed_s": line.observed_us / US_PER_S,
+        "observed_acc_s": line.observed_acc_us / US_PER_S,
+        "could_move_s": line.could_move_us / US_PER_S,
+        "n": line.n,
+        "predicted_s": line.predicted_s,
+        "predicted_low_s": line.predicted_low_s,
+        "predicted_high_s": line.predicted_high_s,
+        "in_sample": line.in_sample,
+        "residual_s": line.residual_s,
+        "flag": line.flag,
+        "explained": [],
+    }
+
+
+def _calendar(row: LedgerRow) -> Json:
+    return {"run": row.run, "bucket": row.bucket, "observed_s": row.observed_us / US_PER_S}
+
+
+def _source(source: Source) -> Json:
+    return {
+        "path": source.path,
+        "format": source.format,
+        "sha256": source.sha256,
+        "bytes": source.n_bytes,
+        "lines": source.n_lines,
+        "rows": source.n_rows,
+        "rejected": source.n_rejected,
+        "tz": source.tz,
+        "tz_origin": source.tz_origin,
+        "first_at": iso(source.first_at),
+        "last_at": iso(source.last_at),
+        "run": source.run,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "kind": finding.kind,
+        "subject": finding.subject,
+        "text": finding.text,
+        "could_move_s": finding.could_move_s,
+        "file": finding.file,
+        "line": finding.line,
+    }
+
+
+def check_document(state: State, results: Sequence[CheckResult]) -> Json:
+    """The checks and the gravest state of them."""
+    checks = [
+        {
+            "name": result.name,
+            "state": str(result.state),
+            "summary": result.summary,
+            "value": result.value,
+            "warn": result.warn,
+            "critical": result.critical,
+            "unit": result.unit,
+            "subject": result.subject,
+            "since": iso(result.since),
+        }
+        for result in results
+    ]
+    return document("check", {"state": str(state), "checks": checks})
+
+
+def model_document(
+    c: float,
+    m: float,
+    d: float,
+    r: float,
+    intervals: Sequence[float],
+    recovery_failures: RecoveryFailures = "none",
+) -> Json:
+    """The calculator: optima and the waste of some intervals, all times in seconds.
+
+    Args:
+        c: Mean exposed cost of a save.
+        m: Mean up-time between incidents.
+        d: Mean time from fault to detected.
+        r: Mean time from detected to the first step.
+        intervals: Useful training times between two pauses.
+        recovery_failures: Where failures strike besides up-time.
+
+    Raises:
+        ValueError: A time is out of range, or c is zero and there is no optimum.
+    """
+    flat = flat_region(c, m)
+    body = {
+        "c_s": c,
+        "m_s": m,
+        "d_s": d,
+        "r_s": r,
+        "recovery_failures": recovery_failures,
+        "young_s": young(c, m),
+        "daly_s": daly(c, m),
+        "exact_s": exact(c, m),
+        "flat_low_s": flat.low,
+        "flat_high_s": flat.high,
+        "rows": [_model_row(i, c, m, d, r, recovery_failures) for i in intervals],
+    }
+    return document("model", body)
+
+
+def _model_row(
+    interval: float, c: float, m: float, d: float, r: float, mode: RecoveryFailures
+) -> Json:
+    first = first_order(interval, c, m, d, r)
+    whole = exact_shares(interval, c, m, d, r, mode)
+    return {
+        "interval_s": interval,
+        "checkpoint": first.checkpoint,
+        "checkpoint_exact": whole.checkpoint,
+        "lost_work": first.lost_work,
+        "lost_work_exact": whole.lost_work,
+        "recovery": first.recovery,
+        "recovery_exact": whole.detection + whole.recovery,
+        "waste_first_order": first.waste,
+        "waste_exact": whole.waste,
+        "goodput_first_order": first.goodput,
+        "goodput_exact": whole.goodput,
+    }

@@ -1,0 +1,30 @@
+"""Finds, recognises and reads input files.
+
+``FORMATS`` is the one list of what can be read.
+"""
+
+from __future__ import annotations
+
+from ckpt_audit.ingest.base import SURE, Format
+from ckpt_audit.ingest.formats.slurm_sacct import SLURM_SACCT
+from ckpt_audit.ingest.formats.slurm_topology import SLURM_TOPOLOGY
+
+FORMATS: tuple[Format, ...] = (SLURM_SACCT, SLURM_TOPOLOGY)
+
+
+def recognise(head: bytes, name: str) -> Format | None:
+    """Finds the format of a file by its first bytes.
+
+    Args:
+        head: The first decompressed bytes.
+        name: The base name, which only breaks ties.
+
+    Returns:
+        The format that is surest, or None when none is sure enough.
+    """
+    best, surest = None, SURE - 1
+    for candidate in FORMATS:
+        confidence = candidate.sniff(head, name)
+        if confidence > surest:
+            best, surest = candidate, confidence
+    return best

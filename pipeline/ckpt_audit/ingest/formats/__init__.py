@@ -1,0 +1,1 @@
+"""One format a file: how it is recognised and read."""

@@ -1,0 +1,212 @@
+"""Reads many completed-step lines at once.
+
+Programs print their step lines with fixed columns. The first line of a shape is read by its
+regular expression; the places of its fields make a layout, and all lines that equal it in
+everything but digits are read as columns of digits. A line that differs goes the slow way and
+makes its own layout, so that both ways give the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ckpt_audit.ingest.formats._job_log_steps import StepRow
+from ckpt_audit.ingest.formats._scan import Positions
+from ckpt_audit.ingest.formats._stamps import day_us
+from ckpt_audit.records import ClockKind, StepBatch
+from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
+
+MAX_WIDTH = 400
+_MAX_DIGITS = 18
+_ROWS_AT_ONCE = 1 << 14
+_ZERO, _NINE, _SPACE = 48, 57, 32
+
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+_SHAPE: Bytes = np.arange(256, dtype=np.uint8)
+_SHAPE[_ZERO : _NINE + 1] = _ZERO
+_PADDED: Bytes = _SHAPE.copy()
+_PADDED[_SPACE] = _ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """Columns of a number: padding and digits in order, without its decimal point."""
+
+    columns: npt.NDArray[np.int64]
+    n_decimals: int
+
+    def read(self, cells: Bytes) -> tuple[Positions, Mask]:
+        """Values, scaled by 10 to the decimals, and whether blanks come only before digits."""
+        digits = cells[:, self.columns]
+        is_digit = digits != _SPACE
+        values = np.zeros(len(cells), dtype=np.int64)
+        for place in range(len(self.columns)):
+            values = values * 10 + np.where(is_digit[:, place], digits[:, place] - _ZERO, 0)
+        return values, np.asarray((is_digit[:, :-1] <= is_digit[:, 1:]).all(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of one shape of step lines.
+
+    Attributes:
+        hit_at: Where the literal of its rule ends in the line.
+        width: How far the line is compared.
+        shape: The line with every digit as 0.
+        numbers: Fields by name.
+        is_padding: Columns in which a blank is as good as a digit.
+        model: A row of this shape.
+    """
+
+    hit_at: int
+    width: int
+    shape: Bytes
+    numbers: dict[str, _Number]
+    is_padding: Mask
+    model: StepRow
+
+
+def learn(line: bytes, row: StepRow, hit_at: int) -> Layout | None:
+    """The layout of a line that was read as a row; None when it has none that is simple."""
+    spans = row.spans
+    if row.end > MAX_WIDTH or row.stamp.kind not in (ClockKind.NAIVE, ClockKind.UNDATED):
+        return None
+    raw = np.frombuffer(line[: row.end], dtype=np.uint8)
+    is_padding = np.zeros(row.end, dtype=np.bool_)
+    numbers: dict[str, _Number] = {}
+    for name, (start, end) in spans.items():
+        if name == "stamp":
+            continue
+        text = line[start:end]
+        whole, _, decimals = text.partition(b".")
+        if not (whole + decimals).isdigit() or len(whole + decimals) > _MAX_DIGITS:
+            return None
+        first = start
+        while name != "elapsed" and first > 0 and line[first - 1] == _SPACE:
+            first -= 1
+        if first < start:  # one blank stays as the separator
+            first = min(first + 1, start)
+        if end - first > _MAX_DIGITS:
+            return None
+        columns = [at for at in range(first, end) if line[at] != ord(".")]
+        is_padding[first : end - 1] = name != "elapsed"
+        numbers[name] = _Number(np.array(columns, dtype=np.int64), len(decimals))
+    shape = np.where(is_padding, _PADDED[raw], _SHAPE[raw]).astype(np.uint8)
+    return Layout(hit_at, row.end, shape, numbers, is_padding, row)
+
+
+def read_alike(
+    layout: Layout, buffer: Bytes, starts: Positions, lines: Positions, batch: StepBatch
+) -> Mask:
+    """Adds to a batch every line that has the layout.
+
+    Args:
+        layout: The layout.
+        buffer: The block.
+        starts: Where lines begin, shape (n,).
+        lines: Their numbers, shape (n,).
+        batch: What is added to.
+
+    Returns:
+        Which lines were added, shape (n,).
+    """
+    parts = [
+        _read_some(
+            layout, buffer, starts[at : at + _ROWS_AT_ONCE], lines[at : at + _ROWS_AT_ONCE], batch
+        )
+        for at in range(0, len(starts), _ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+
+def _read_some(
+    layout: Layout, buffer: Bytes, starts: Positions, lines: Positions, batch: StepBatch
+) -> Mask:
+    fits = starts + layout.width <= len(buffer)
+    safe = np.where(fits, starts, 0)
+    windows = np.lib.stride_tricks.sliding_window_view(buffer, layout.width)
+    cells = windows[safe]
+    shapes = _SHAPE[cells]
+    if layout.is_padding.any():
+        columns = np.flatnonzero(layout.is_padding)
+        shapes[:, columns] = _PADDED[cells[:, columns]]
+    fits &= (shapes == layout.shape).all(axis=1)
+    values: dict[str, Positions] = {}
+    for name, number in layout.numbers.items():
+        values[name], is_number = number.read(cells)
+        fits &= is_number
+    clock = None
+    if "stamp" in layout.model.spans:
+        clock, is_time = _clock(cells, layout.model.spans["stamp"])
+        fits &= is_time
+    if layout.model.emitter == "deepspeed_rank":
+        fits &= values["step"] > 0
+    _append(layout, values, clock, lines, fits, batch)
+    return np.asarray(fits)
+
+
+def _digits(cells: Bytes, start: int, end: int) -> Positions:
+    value = np.zeros(len(cells), dtype=np.int64)
+    for column in range(start, end):
+        value = value * 10 + (cells[:, column].astype(np.int64) - _ZERO)
+    return value
+
+
+def _clock(cells: Bytes, span: tuple[int, int]) -> tuple[Positions, Mask]:
+    """Clock readings ``YYYY-MM-DD HH:MM:SS[.f]`` and which of them are possible."""
+    at, end = span
+    year, month, day = (
+        _digits(cells, at, at + 4),
+        _digits(cells, at + 5, at + 7),
+        _digits(cells, at + 8, at + 10),
+    )
+    hour, minute, second = (_digits(cells, at + i, at + i + 2) for i in (11, 14, 17))
+    is_time = (hour < 24) & (minute < 60) & (second < 60)
+    dates, which = np.unique((year * 100 + month) * 100 + day, return_inverse=True)
+    days = np.full(len(dates), -1, dtype=np.int64)
+    for index, date in enumerate(dates.tolist()):
+        try:
+            days[index] = day_us(date // 10_000, date // 100 % 100, date % 100)
+        except ValueError:
+            continue
+    is_time &= days[which] >= 0
+    clock = days[which] + ((hour * S_PER_H) + minute * S_PER_MIN + second) * US_PER_S
+    n_digits = min(max(end - at - 20, 0), 6)
+    clock = clock + _digits(cells, at + 20, at + 20 + n_digits) * 10 ** (6 - n_digits)
+    return clock, is_time
+
+
+def _append(
+    layout: Layout,
+    values: dict[str, Positions],
+    clock: Positions | None,
+    lines: Positions,
+    fits: Mask,
+    batch: StepBatch,
+) -> None:
+    n, model = int(fits.sum()), layout.model
+    if not n:
+        return
+    none: list[int | None] = [None] * n
+    batch.line_no.extend(lines[fits].tolist())
+    batch.step.extend(values["step"][fits].tolist())
+    batch.target_step.extend(values["total"][fits].tolist() if "total" in values else none)
+    batch.clock_us.extend(none if clock is None else clock[fits].tolist())
+    batch.clock_kind.extend([model.stamp.kind.value] * n)
+    batch.resolution_us.extend([model.stamp.resolution_us] * n)
+    batch.n_samples.extend(values["samples"][fits].tolist() if "samples" in values else none)
+    batch.emitter.extend([model.emitter] * n)
+    if "elapsed" not in values:
+        batch.elapsed_us.extend(none)
+        return
+    scale = 10 ** layout.numbers["elapsed"].n_decimals
+    scaled = values["elapsed"][fits]
+    if model.unit_us % scale == 0:
+        batch.elapsed_us.extend((scaled * (model.unit_us // scale)).tolist())
+    else:
+        batch.elapsed_us.extend([round(value * model.unit_us / scale) for value in scaled.tolist()])

@@ -1,0 +1,123 @@
+"""The rules of job logs: which line says what.
+
+A rule is data: literals that must be in the line, a pattern, and the kind of event. Named groups
+of the pattern fill the event (see ``Draft``); ``refine`` is for what groups cannot say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, is_warning
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, nearest_stamp, read_iso
+from ckpt_audit.records import EventKind
+from ckpt_audit.units import US_PER_MS, US_PER_S
+
+_MAX_CODE = 60
+
+
+class Keep(Enum):
+    """Which of several equal lines, close together, becomes an event."""
+
+    ALL = "all"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a rule found; the reader adds the line number and the text.
+
+    Groups of the same names fill it: ``step``, ``code``, ``node``, ``rank``, ``path``, ``job`` (a
+    job id or a job step's), ``ts`` (a clock reading), ``ms`` and ``s`` (a duration).
+    """
+
+    kind: EventKind
+    step: int | None = None
+    duration_us: int | None = None
+    code: str | None = None
+    node: str | None = None
+    rank: int | None = None
+    path: str | None = None
+    job_ref: str | None = None
+    stamp: Stamp = UNDATED
+    keep: Keep = Keep.ALL
+
+
+Refine = Callable[[re.Match[str], Draft], Draft | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of line.
+
+    Attributes:
+        name: Short name.
+        kind: What such a line says (``refine`` may say more exactly).
+        literals: The line holds one of them.
+        pattern: Searched in the cleaned line, as often as it is found.
+        example: Such a line.
+        refine: Changes the draft, or gives None when it is no event after all.
+        keep: Which of equal lines counts.
+        is_fault: The text of a fault is no event in a line that is only a warning.
+        quotable: The line counts in quotation marks and shell traces too.
+    """
+
+    name: str
+    kind: EventKind
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+    example: str
+    refine: Refine | None = None
+    keep: Keep = Keep.ALL
+    is_fault: bool = False
+    quotable: bool = False
+
+
+def _duration_us(groups: dict[str, str | None]) -> int | None:
+    if groups.get("ms"):
+        return round(float(groups["ms"] or 0) * US_PER_MS)
+    if groups.get("s"):
+        return round(float(groups["s"] or 0) * US_PER_S)
+    return None
+
+
+def _draft(rule: Rule, match: re.Match[str], line: Line) -> Draft | None:
+    groups = match.groupdict()
+    step, rank, job = groups.get("step"), groups.get("rank"), groups.get("job")
+    stamp = read_iso(groups["ts"]) if groups.get("ts") else UNDATED
+    if stamp.clock_us is None:
+        stamp = nearest_stamp(line.text, match.start())[0]
+    draft = Draft(
+        kind=rule.kind,
+        step=None if step is None else int(step),
+        duration_us=_duration_us(groups),
+        code=groups.get("code"),
+        node=groups.get("node") or line.node,
+        rank=line.rank if rank is None else int(rank),
+        path=groups.get("path"),
+        job_ref=None if job is None else job.split(".")[0],
+        stamp=line.stamp if stamp.clock_us is None else stamp,
+        keep=rule.keep,
+    )
+    refined = rule.refine(match, draft) if rule.refine else draft
+    if refined is not None and refined.code:
+        refined.code = refined.code.strip()[:_MAX_CODE]
+    return refined
+
+
+def apply(rule: Rule, line: Line) -> list[Draft]:
+    """What a rule says about a line; nothing for a quotation."""
+    if rule.is_fault and is_warning(line.text):
+        return []
+    found = []
+    for match in rule.pattern.finditer(line.text):
+        if not rule.quotable and is_quoted(line.text, match.start()):
+            continue
+        draft = _draft(rule, match, line)
+        if draft is not None:
+            found.append(draft)
+    return found

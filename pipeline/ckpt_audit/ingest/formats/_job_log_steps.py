@@ -1,0 +1,149 @@
+"""Completed-step lines of job logs, read one by one.
+
+The fast way for the many is in ``_job_log_layouts.py``; it learns from what is read here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ckpt_audit.ingest.formats._job_log_text import is_quoted
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, nearest_stamp
+from ckpt_audit.records import StepBatch
+from ckpt_audit.units import US_PER_MS, US_PER_S
+
+_NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """One kind of completed-step line.
+
+    Attributes:
+        literal: The line holds it.
+        pattern: Groups ``step``, ``total``, ``samples``, ``elapsed``, ``unit`` and ``neox``.
+        looks_like: What a line of this kind has even when it is damaged.
+        emitter: See ``StepBatch``.
+        unit_us: Microseconds of the printed elapsed time's unit where the line does not say it.
+        example: Such a line.
+    """
+
+    literal: str
+    pattern: re.Pattern[str]
+    looks_like: re.Pattern[str]
+    emitter: str
+    unit_us: int
+    example: str
+
+
+STEP_RULES: tuple[StepRule, ...] = (
+    StepRule(
+        literal="elapsed time per iteration (",
+        pattern=re.compile(
+            r"(?P<neox>samples/sec:\s*[\d.]+\s*\|\s*)?"
+            r"(?<![/\w.])iteration\s+(?P<step>\d{1,15})/\s*(?P<total>\d{1,15})\s*\|"
+            r"(?:\s*consumed samples:\s*(?P<samples>\d{1,18})\s*\|)?"
+            r"(?:(?!iteration\s+\d+/).)*?"
+            r"elapsed time per iteration \((?P<unit>m?s)\):?\s*"
+            rf"(?P<elapsed>{_NUMBER})\s*\|"
+        ),
+        looks_like=re.compile(r"(?<![/\w.])iteration\s+\S*\d\S*/\s*\S+\s*\|"),
+        emitter="megatron",
+        unit_us=US_PER_MS,
+        example=" iteration      200/  320000 | elapsed time per iteration (ms): 950.6 | lm loss 9.1 |",
+    ),
+    StepRule(
+        literal=" iter time (s): ",
+        pattern=re.compile(
+            r"(?<![\w_])steps: (?P<step>\d{1,15}) loss: \S+ iter time \(s\): "
+            rf"(?P<elapsed>{_NUMBER}) samples/sec: [\d.]+"
+        ),
+        looks_like=re.compile(r"(?<![\w_])steps: \S+ loss: "),
+        emitter="deepspeed_pipe",
+        unit_us=US_PER_S,
+        example="steps: 12 loss: 10.8422 iter time (s): 0.832 samples/sec: 615.220",
+    ),
+    StepRule(
+        literal=", skipped=",
+        pattern=re.compile(r"\[Rank \d+\] step=(?P<step>\d{1,15}), skipped=\d+"),
+        looks_like=re.compile(r"\[Rank \d+\] step="),
+        emitter="deepspeed_rank",
+        unit_us=US_PER_S,
+        example="[2026-05-01 10:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=12, "
+        "skipped=0, lr=[1e-05], mom=[[0.9, 0.95]]",
+    ),
+)
+
+
+@dataclass(slots=True)
+class StepRow:
+    """One completed step, and where its fields stand in the line."""
+
+    emitter: str
+    step: int
+    target_step: int | None
+    stamp: Stamp
+    elapsed_us: int | None
+    n_samples: int | None
+    unit_us: int
+    end: int
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_initial(self) -> bool:
+        """An engine announces step 0 when it is built, before it loads anything."""
+        return self.step == 0 and self.emitter == "deepspeed_rank"
+
+
+def read_steps(rule: StepRule, text: str) -> list[StepRow]:
+    """All completed steps that a rule finds in a line (lines get joined)."""
+    return [
+        _row(rule, text, match)
+        for match in rule.pattern.finditer(text)
+        if not is_quoted(text, match.start())
+    ]
+
+
+def is_damaged(rule: StepRule, text: str) -> bool:
+    """Whether a line in which no step was found seems to have been meant as one."""
+    found = rule.looks_like.search(text)
+    return found is not None and not is_quoted(text, found.start())
+
+
+def _row(rule: StepRule, text: str, match: re.Match[str]) -> StepRow:
+    groups = match.groupdict()
+    unit_us = {"s": US_PER_S, "ms": US_PER_MS}.get(groups.get("unit") or "", rule.unit_us)
+    stamp, where = nearest_stamp(text, match.start("step"))
+    spans = {
+        name: match.span(name)
+        for name in ("step", "total", "samples", "elapsed")
+        if groups.get(name) is not None
+    }
+    if where is not None:
+        spans["stamp"] = where
+    elapsed = groups.get("elapsed")
+    return StepRow(
+        emitter="neox" if groups.get("neox") else rule.emitter,
+        step=int(groups["step"]),
+        target_step=int(groups["total"]) if groups.get("total") else None,
+        stamp=stamp if stamp.clock_us is not None else UNDATED,
+        elapsed_us=None if elapsed is None else round(float(elapsed) * unit_us),
+        n_samples=int(groups["samples"]) if groups.get("samples") else None,
+        unit_us=unit_us,
+        end=match.end(),
+        spans=spans,
+    )
+
+
+def add_row(batch: StepBatch, line_no: int, row: StepRow) -> None:
+    """Appends a row to a batch."""
+    batch.line_no.append(line_no)
+    batch.step.append(row.step)
+    batch.target_step.append(row.target_step)
+    batch.clock_us.append(row.stamp.clock_us)
+    batch.clock_kind.append(row.stamp.kind.value)
+    batch.resolution_us.append(row.stamp.resolution_us)
+    batch.elapsed_us.append(row.elapsed_us)
+    batch.n_samples.append(row.n_samples)
+    batch.emitter.append(row.emitter)

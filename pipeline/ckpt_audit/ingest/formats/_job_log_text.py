@@ -1,0 +1,107 @@
+"""Cleans a line of a job log: colours, the prefixes of launchers and consoles, quotations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, read_iso
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
+_MAX_PREFIXES = 6
+_PREFIX = re.compile(
+    r"(?:\s{0,6}(?P<task>\d{1,6}):(?=\s) ?"  # srun -l: "  12: "
+    r"|\[(?P<host>[A-Za-z][\w.-]*?(?<!\.py)):(?P<local>\d{1,3})\]:? ?"  # "[lrdn3321:3]:"
+    r"|\[default(?P<default>\d+)\]:"  # torchrun --tee
+    r"|\[rank(?P<rank>\d+)\]: ?"
+    r"|\[[a-z_]+(?P<role>\d+)\]:"  # torchrun --tee --role
+    r"|\d+_\w+/\d+\s+(?=\S)"  # "28_worker0/0   "
+    r"|(?P<pdsh>[A-Za-z][\w.-]*): (?=\s*\[?20\d\d-|\s+(?:iteration|successfully|loading)\b)"
+    r"|[A-Z]+ (?P<console>\d{4}-\d\d-\d\dT[\d:.]+Z) (?=\[)"  # a cloud console
+    r"|\[resource\.labels\.[\w.]+: (?P<container>[^\]]*)\] ?"
+    r")"
+)
+_TRACED = re.compile(r"\s*(?:\++ |#|//|>>> )")
+_OPENING = re.compile(r"(?<!\w)'(?=\S)|(?<=\bb)'(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)'(?!\w)")
+_WARNING = re.compile(
+    r"(?:\[[^\]]*\]\s*|\d{4}-\d\d-\d\d[ T][\d:.,]+\s*(?:- \S+ - )?)*"
+    r"(?:WARNING|WARN|[\w.]*Warning)\b|.*Retrying \(Retry\(|.*: \w+Warning: "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, or a piece of one, without what launchers and terminals add.
+
+    Attributes:
+        text: What the program printed.
+        rank: Rank or task of the prefixes, or None.
+        node: Host of the prefixes, or None.
+        prefix: The prefixes, for telling apart the lines of several ranks.
+        stamp: A clock reading of a prefix that was taken off.
+    """
+
+    text: str
+    rank: int | None = None
+    node: str | None = None
+    prefix: str = ""
+    stamp: Stamp = UNDATED
+
+
+def plain(raw: bytes) -> str:
+    """Bytes as text without colours and control characters."""
+    text = raw.decode("utf-8", "replace")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return _CONTROL.sub("", text)
+
+
+def peel(text: str) -> Line:
+    """Takes off the prefixes of a plain line, one after the other.
+
+    >>> peel("  12: [rank3]: RuntimeError: x")
+    Line(text='RuntimeError: x', rank=3, node=None, prefix='  12: [rank3]: ', \
+stamp=Stamp(clock_us=None, kind=<ClockKind.UNDATED: 'undated'>, resolution_us=0))
+    """
+    line = Line(text)
+    for _ in range(_MAX_PREFIXES):
+        match = _PREFIX.match(line.text)
+        if match is None or not match.group():
+            break
+        line = _without(line, match)
+    return line
+
+
+def _without(line: Line, match: re.Match[str]) -> Line:
+    groups = match.groupdict()
+    local = groups["task"] or groups["rank"] or groups["default"] or groups["role"]
+    rank = int(local or groups["local"]) if local or groups["local"] else line.rank
+    node = groups["host"] or groups["pdsh"] or line.node
+    text = line.text[match.end() :]
+    if groups["console"]:
+        return replace(line, text=text, stamp=read_iso(groups["console"]))
+    return replace(line, text=text, rank=rank, node=node, prefix=line.prefix + match.group())
+
+
+def is_quoted(text: str, start: int) -> bool:
+    """Whether a place in a line lies in source code, a shell trace or a quotation.
+
+    >>> is_quoted('raise RuntimeError("CUDA error: x")', 20)
+    True
+    >>> is_quoted("can't allocate: CUDA error: x", 16)
+    False
+    """
+    if _TRACED.match(text):
+        return True
+    before, after = text[:start], text[start:]
+    if any(before.count(mark) % 2 and mark in after for mark in '"`'):
+        return True
+    opened = len(_OPENING.findall(before)) - len(_CLOSING.findall(before))
+    return opened > 0 and "'" in after
+
+
+def is_warning(text: str) -> bool:
+    """Whether a line says itself that it is only a warning."""
+    return _WARNING.match(text) is not None

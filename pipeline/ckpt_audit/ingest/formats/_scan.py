@@ -1,0 +1,92 @@
+"""Finds the few lines of a large log that can mean something.
+
+One pass over a block finds every literal at once (Hyperscan); newline positions give the lines
+that hold them. Lines without a literal are never looked at in Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import hyperscan
+import numpy as np
+import numpy.typing as npt
+
+Positions = npt.NDArray[np.int64]
+_ID_BITS = 8
+
+
+class LiteralScanner:
+    """Finds where literals end in a block.
+
+    Args:
+        literals: At most 256 of them; a hit gives the index.
+    """
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        if len(literals) > 1 << _ID_BITS:
+            raise ValueError("too many literals")
+        self._database = hyperscan.Database()
+        self._database.compile(
+            expressions=[re.escape(literal) for literal in literals],
+            ids=list(range(len(literals))),
+            elements=len(literals),
+            flags=[0] * len(literals),
+        )
+        self._scratch = hyperscan.Scratch(self._database)
+        self._database.scratch = self._scratch
+
+    def scan(self, block: bytes) -> tuple[Positions, Positions]:
+        """Gives the end of each hit, in order, and the index of its literal."""
+        found: list[int] = []
+        push = found.append
+
+        def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            push(end << _ID_BITS | index)
+
+        self._database.scan(block, match_event_handler=on_match)
+        packed = np.array(found, dtype=np.int64)
+        return packed >> _ID_BITS, packed & ((1 << _ID_BITS) - 1)
+
+
+class LineIndex:
+    """Where the lines of a block begin and end.
+
+    Args:
+        block: Whole lines.
+        first_line: Number of the first.
+    """
+
+    def __init__(self, block: bytes, first_line: int) -> None:
+        self._block = block
+        self._first_line = first_line
+        self._ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == 10)
+
+    def line_of(self, positions: Positions) -> Positions:
+        """Index (from 0) of the line that holds each position."""
+        return np.searchsorted(self._ends, positions).astype(np.int64)
+
+    def starts(self, lines: Positions) -> Positions:
+        """Where lines begin."""
+        if not len(self._ends):
+            return np.zeros(len(lines), dtype=np.int64)
+        return np.where(lines > 0, self._ends[np.maximum(lines - 1, 0)] + 1, 0)
+
+    def number(self, position: int) -> int:
+        """Number of the line that holds a position."""
+        return self._first_line + int(np.searchsorted(self._ends, position))
+
+    def segment(self, position: int) -> tuple[int, int]:
+        """Bounds of the stretch between line ends (``\\n`` or ``\\r``) that holds a position."""
+        block = self._block
+        newline = block.rfind(b"\n", 0, position)
+        start = max(newline, block.rfind(b"\r", newline + 1, position)) + 1
+        return start, self.end_of(position)
+
+    def end_of(self, position: int) -> int:
+        """Where the stretch that holds a position ends."""
+        newline = self._block.find(b"\n", position)
+        end = len(self._block) if newline < 0 else newline
+        carriage = self._block.find(b"\r", position, end)
+        return end if carriage < 0 else carriage

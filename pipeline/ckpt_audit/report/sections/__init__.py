@@ -1,0 +1,1 @@
+"""The sections of the page, one module each: facts in, blocks out, nothing drawn or printed."""

@@ -1,0 +1,115 @@
+"""What to change? At most five rows, and "nothing" is a right answer."""
+
+from __future__ import annotations
+
+from ckpt_audit.facts import Incident
+from ckpt_audit.report.blocks import Change, Changes, Section
+from ckpt_audit.report.numbers import between, duration, hours, plural
+from ckpt_audit.report.sections.context import FEW, Context
+from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
+
+MOST_ROWS = 5
+MIN_SAVING_S = 1.0 * S_PER_H
+MIN_SHARE = 0.005
+SLOW_NOTICE_S = 30.0 * S_PER_MIN
+
+
+def section(ctx: Context) -> Section:
+    """What would pay, the largest saving first."""
+    found = [c for c in (_interval(ctx), _older_restores(ctx), _notice(ctx)) if c is not None]
+    found.sort(key=lambda pair: -pair[0])
+    items = tuple(change for _, change in found[:MOST_ROWS])
+    nothing = f"Nothing: {_why_nothing(ctx)}."
+    if not items:
+        answer = nothing
+    else:
+        answer = f"{plural(len(items), 'change')} would pay: {items[0].what[0].lower()}"
+        answer += f"{items[0].what[1:]}" + (" first." if len(items) > 1 else ".")
+    return Section(
+        ctx.anchor("change"), "What to change?", answer, (Changes(items, nothing),) if items else ()
+    )
+
+
+def _why_nothing(ctx: Context) -> str:
+    reason = ctx.one.advice.reason.strip().rstrip(".")
+    return reason or "no change is known to save anything"
+
+
+def _interval(ctx: Context) -> tuple[float, Change] | None:
+    advice = ctx.one.advice
+    if not advice.change or advice.recommended_s is None:
+        return None
+    every = duration(advice.recommended_s)
+    if advice.recommended_steps is not None:
+        every = f"{plural(advice.recommended_steps, 'step')} ({every} of training)"
+    saving_s = (advice.saving_h or 0.0) * S_PER_H
+    sure = advice.basis
+    if advice.p_better is not None:
+        sure = f"better with probability {advice.p_better:.2f}; mean up-time {advice.basis}"
+    flip = "an optimum inside the flat region of the present interval"
+    if advice.low_s is not None and advice.high_s is not None:
+        flip = f"an optimum outside {between(advice.low_s, advice.high_s)} (95% interval)"
+    return saving_s, Change(
+        what=f"Save every {every} instead of every {duration(advice.current_s)}",
+        why=advice.reason,
+        saving=f"about {hours(saving_s)}" if advice.saving_h is not None else "unknown",
+        sure=sure,
+        flip=flip,
+        href=f"#{ctx.anchor('interval')}",
+    )
+
+
+def _older_restores(ctx: Context) -> tuple[float, Change] | None:
+    """Restarts that took a checkpoint older than the newest verified one."""
+    step_s = ctx.one.cadence.step_s
+    older = [
+        i
+        for i in ctx.incidents
+        if i.resume_step is not None
+        and i.verified_step is not None
+        and i.resume_step < i.verified_step
+        and i.kind != "operator_rollback"
+    ]
+    if not older:
+        return None
+    steps = sum((i.verified_step or 0) - (i.resume_step or 0) for i in older)
+    saving_s = steps * step_s if step_s is not None else None
+    if saving_s is not None and not _matters(ctx, saving_s):
+        return None
+    count = plural(len(older), "restart")
+    return saving_s or 0.0, Change(
+        what="Resume from the newest verified checkpoint",
+        why=f"{count} took an older one and did {plural(steps, 'step')} again without need",
+        saving="unknown" if saving_s is None else hours(saving_s),
+        sure="counted, for the incidents seen",
+        flip="the newer checkpoint could not in fact be loaded",
+        href=f"#{ctx.anchor('incidents')}",
+    )
+
+
+def _notice(ctx: Context) -> tuple[float, Change] | None:
+    """Slow noticing: how much was beyond half an hour. No limit is advised here."""
+    slow: list[Incident] = [
+        i for i in ctx.failures if i.detection_s is not None and i.detection_s > SLOW_NOTICE_S
+    ]
+    saving_s = sum((i.detection_s or 0.0) - SLOW_NOTICE_S for i in slow)
+    if not slow or not _matters(ctx, saving_s):
+        return None
+    who = sorted({i.detector or "an unknown party" for i in slow})
+    longest = max(i.detection_s or 0.0 for i in slow)
+    were = "was" if len(slow) == 1 else "were"
+    few = "" if len(slow) >= FEW else "; few incidents, so the next month may differ"
+    return saving_s, Change(
+        what=f"Notice failures within {duration(SLOW_NOTICE_S)}",
+        why=f"{plural(len(slow), 'failure')} {were} noticed later than that, at worst after "
+        f"{duration(longest)}, by: {', '.join(who)}",
+        saving=f"up to {hours(saving_s)}",
+        sure=f"counted, had each been noticed in time{few}",
+        flip="a healthy pause (evaluation, save, load) that lasts two thirds of the limit or more: "
+        "it would then kill sound runs",
+        href=f"#{ctx.anchor('recovery')}",
+    )
+
+
+def _matters(ctx: Context, saving_s: float) -> bool:
+    return saving_s >= max(MIN_SAVING_S, MIN_SHARE * ctx.allocated_us / US_PER_S)

@@ -1,0 +1,177 @@
+"""Finds, orders and runs the SQL stages; the runner owns every CREATE.
+
+A stage is one file ``sql/NN_table.sql`` with one SELECT and a header that declares the table, its
+grain, what it reads, the parameters it is given and each column. A check is one file
+``sql/checks/<table>__<rule>.sql`` that returns the offending rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from ckpt_audit.errors import WarehouseError
+from ckpt_audit.warehouse import Warehouse
+
+Value = str | int | float | bool | None
+
+_STAGE_NAME = re.compile(r"(\d{2})_([a-z_]+)\.sql")
+_CHECK_NAME = re.compile(r"([a-z_]+)__([a-z_]+)\.sql")
+_HEADER = re.compile(r"-- (\w+)(?: (\w+))?:\s?(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One derived table and how it is made.
+
+    Attributes:
+        table: Name of the table.
+        grain: What one row stands for.
+        reads: Tables it reads, as the header says.
+        params: Names of the bound parameters.
+        columns: Column name to its meaning and unit, in order.
+        sql: The SELECT.
+    """
+
+    table: str
+    grain: str
+    reads: tuple[str, ...]
+    params: tuple[str, ...]
+    columns: dict[str, str]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule over derived tables whose offending rows stop (``fail``) or are told (``warn``)."""
+
+    table: str
+    name: str
+    severity: str
+    says: str
+    sql: str
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in re.split(r"[,\s]+", text.strip()) if name)
+
+
+def _header(sql: str) -> list[tuple[str, str, str]]:
+    """The declared lines of a header as (keyword, name, text)."""
+    lines = []
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        match = _HEADER.fullmatch(line.rstrip())
+        if match:
+            lines.append((match.group(1), match.group(2) or "", match.group(3)))
+    return lines
+
+
+def parse_stage(sql: str) -> Stage:
+    """Reads a stage's header.
+
+    Raises:
+        WarehouseError: The header lacks its table.
+    """
+    words: dict[str, str] = {}
+    columns: dict[str, str] = {}
+    for keyword, name, text in _header(sql):
+        if keyword == "column":
+            columns[name] = text
+        elif not name:
+            words[keyword] = text
+    if "table" not in words:
+        raise WarehouseError("a stage's header does not name its table")
+    return Stage(
+        table=words["table"],
+        grain=words.get("grain", ""),
+        reads=_names(words.get("reads", "")),
+        params=_names(words.get("params", "")),
+        columns=columns,
+        sql=sql,
+    )
+
+
+def _folder(*parts: str) -> Traversable:
+    return resources.files("ckpt_audit").joinpath("sql", *parts)
+
+
+def load_stages() -> tuple[Stage, ...]:
+    """All stages in the order of their numbers.
+
+    Raises:
+        WarehouseError: A stage reads a table that a later stage makes, or its file has another name.
+    """
+    found = []
+    for entry in sorted(_folder().iterdir(), key=lambda item: item.name):
+        match = _STAGE_NAME.fullmatch(entry.name)
+        if match:
+            stage = parse_stage(entry.read_text(encoding="utf-8"))
+            if stage.table != match.group(2):
+                raise WarehouseError(f"{entry.name} declares table {stage.table}")
+            found.append(stage)
+    made_by = {stage.table: position for position, stage in enumerate(found)}
+    for position, stage in enumerate(found):
+        late = [name for name in stage.reads if made_by.get(name, -1) >= position]
+        if late:
+            raise WarehouseError(f"stage {stage.table} reads {late[0]}, which is made after it")
+    return tuple(found)
+
+
+def load_checks() -> tuple[Check, ...]:
+    """All checks in the order of their names."""
+    found = []
+    for entry in sorted(_folder("checks").iterdir(), key=lambda item: item.name):
+        match = _CHECK_NAME.fullmatch(entry.name)
+        if match:
+            sql = entry.read_text(encoding="utf-8")
+            words = {keyword: text for keyword, _, text in _header(sql)}
+            found.append(
+                Check(
+                    table=match.group(1),
+                    name=f"{match.group(1)}__{match.group(2)}",
+                    severity=words.get("severity", "fail"),
+                    says=words.get("says", ""),
+                    sql=sql,
+                )
+            )
+    return tuple(found)
+
+
+def _run_checks(warehouse: Warehouse, checks: Iterable[Check]) -> list[str]:
+    warnings = []
+    for check in checks:
+        rows = warehouse.rows(check.sql)
+        if not rows:
+            continue
+        message = f"check {check.name}: {check.says} ({len(rows)} rows, first {rows[0]})"
+        if check.severity == "fail":
+            raise WarehouseError(
+                f"{message}; nothing was changed; this is a defect of ckpt-audit, please report it",
+                warehouse.path,
+            )
+        warnings.append(message)
+    return warnings
+
+
+def build(warehouse: Warehouse, params: Mapping[str, Value]) -> list[str]:
+    """Rebuilds every derived table; the caller holds the transaction.
+
+    Args:
+        warehouse: An open warehouse inside a transaction.
+        params: Values of all parameters that stages declare.
+
+    Returns:
+        What the checks of severity ``warn`` found.
+
+    Raises:
+        WarehouseError: A check of severity ``fail`` found rows.
+    """
+    for stage in load_stages():
+        bound = {name: params[name] for name in stage.params}
+        warehouse.execute(f"CREATE OR REPLACE TABLE {stage.table} AS {stage.sql}", bound or None)
+    return _run_checks(warehouse, load_checks())

@@ -1,0 +1,180 @@
+"""The few sequences of steps that commands share, from new rows to a report's facts.
+
+Everything here imports what it needs when it is called: reading help or configuration must not
+cost the seconds that data frames and statistics take to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ckpt_audit.config import Config
+from ckpt_audit.errors import NoDataError, UsageError
+from ckpt_audit.facts import Run, Window
+from ckpt_audit.windows import parse_month, parse_range
+
+if TYPE_CHECKING:
+    from ckpt_audit.audit.data import ReportData
+    from ckpt_audit.documents import Json
+    from ckpt_audit.warehouse import Warehouse
+
+SAMPLE_CONFIG = "ckpt-audit.toml"
+
+_SPAN = """
+    SELECT min(moment), max(moment) FROM (
+        SELECT "at" AS moment FROM line_time
+        UNION ALL SELECT started_at FROM job_time
+        UNION ALL SELECT ended_at FROM job_time
+    )
+"""
+_RECORD = """
+    INSERT INTO interval_history
+    VALUES ($run, $window_start_at, $window_end_at, $label, $version, $document)
+"""
+_FORGET = "DELETE FROM interval_history WHERE run = $run AND window_start_at = $window_start_at"
+_HISTORY = """
+    SELECT run, window_start_at, window_end_at, label, version, document
+    FROM interval_history ORDER BY window_start_at, run
+"""
+
+
+def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> None:
+    """Dates the sources and rebuilds the derived tables.
+
+    Args:
+        warehouse: Open for writing.
+        config: The configuration.
+        machine_zone: IANA zone of naive stamps that nothing else dates.
+    """
+    from ckpt_audit import dating, stages
+
+    dating.date_sources(warehouse, config, machine_zone)
+    stages.run(warehouse, config)
+
+
+def data_span(warehouse: Warehouse) -> tuple[int, int] | None:
+    """First and last instant that the data speak of (UTC microseconds), or None."""
+    first, last = warehouse.rows(_SPAN)[0]
+    return None if first is None else (int(first), int(last))
+
+
+def choose_window(
+    warehouse: Warehouse,
+    config: Config,
+    now: int,
+    month: str | None,
+    since: str | None = None,
+    until: str | None = None,
+) -> Window:
+    """The window that ``--month``, or ``--since`` and ``--until``, ask for.
+
+    Args:
+        warehouse: Where the data are.
+        config: The configuration: whose month borders.
+        now: The clock, UTC microseconds.
+        month: As ``parse_month``; with neither of the others, None means the last month.
+        since, until: As ``parse_range``.
+
+    Raises:
+        UsageError: Both were given, or a value is no date.
+        NoDataError: There are no data.
+    """
+    span = data_span(warehouse)
+    if since is None and until is None:
+        return parse_month(month, now, config.display_zone, span)
+    if month is not None:
+        raise UsageError("give either --month, or --since and --until")
+    return parse_range(since, until, config.display_zone, span)
+
+
+def load_report_data(
+    warehouse: Warehouse, config: Config, window: Window, runs: Sequence[str] | None = None
+) -> ReportData:
+    """All facts of a window.
+
+    Args:
+        warehouse: Where the data are.
+        config: The configuration.
+        window: The month or other stretch.
+        runs: Only these, or None: all.
+
+    Raises:
+        UsageError: There is no run of such a name.
+    """
+    from ckpt_audit.audit.assemble import assemble
+
+    if runs:
+        known = [run.run for run in load_runs(warehouse)]
+        for name in runs:
+            if name not in known:
+                raise UsageError(f"there is no run '{name}'; there are {', '.join(known)}")
+    return assemble(warehouse, window, config, list(runs) if runs else None)
+
+
+def load_runs(warehouse: Warehouse) -> list[Run]:
+    """All runs of the warehouse, by name."""
+    from ckpt_audit import queries
+
+    return sorted(queries.runs(warehouse), key=lambda run: run.run)
+
+
+def record_intervals(warehouse: Warehouse, window: Window, document: Json) -> None:
+    """Keeps what was recommended for a window; asking again for the same one replaces it.
+
+    Args:
+        warehouse: Open for writing.
+        window: The window that the recommendation rests on.
+        document: The document ``interval/1``.
+    """
+    from ckpt_audit.documents import dumps
+
+    with warehouse.transaction():
+        for row in document["runs"]:
+            key = {"run": row["run"], "window_start_at": window.start_at}
+            warehouse.execute(_FORGET, key)
+            warehouse.execute(
+                _RECORD,
+                key
+                | {
+                    "window_end_at": window.end_at,
+                    "label": window.label,
+                    "version": document["version"],
+                    "document": dumps(row),
+                },
+            )
+
+
+def interval_history(warehouse: Warehouse) -> list[Json]:
+    """What was recommended, oldest window first.
+
+    Returns:
+        Rows of ``interval/1``, each with ``label``, ``start_at`` and ``end_at`` of its window and
+        the ``version`` that made it.
+    """
+    import json
+
+    return [
+        {
+            **json.loads(row),
+            "label": label,
+            "start_at": start_at,
+            "end_at": end_at,
+            "version": version,
+        }
+        for _, start_at, end_at, label, version, row in warehouse.rows(_HISTORY)
+    ]
+
+
+def sample_data() -> Path:
+    """Folder of the packaged sample data.
+
+    Raises:
+        NoDataError: The installation has none.
+    """
+    folder = Path(str(resources.files("ckpt_audit").joinpath("sample_data")))
+    if not (folder / SAMPLE_CONFIG).exists():
+        raise NoDataError("the sample data are missing from this installation")
+    return folder

@@ -1,0 +1,41 @@
+-- table: log_event
+-- grain: one event line of a job log or kernel log, dated
+-- reads: raw_event, line_time, source
+-- params:
+-- column source_id: the file
+-- column line_no: the line
+-- column format: format of the file
+-- column kind: what the line says
+-- column at: UTC us, best estimate, null when undated
+-- column low: UTC us, earliest possible
+-- column high: UTC us, latest possible
+-- column strength: stated, derived, bounded or absent
+-- column step: step that the line names
+-- column duration_us: duration that the line states
+-- column code: short code
+-- column node: host that the line names
+-- column rank: rank that the line names
+-- column path: path that the line names
+-- column job_ref: scheduler job id that the line names
+-- column text: the line
+SELECT
+    raw_event.source_id,
+    raw_event.line_no,
+    source.format,
+    raw_event.kind,
+    line_time.at,
+    line_time.low,
+    line_time.high,
+    coalesce(line_time.strength, 'absent') AS strength,
+    raw_event.step,
+    raw_event.duration_us,
+    raw_event.code,
+    raw_event.node,
+    raw_event.rank,
+    raw_event.path,
+    raw_event.job_ref,
+    raw_event.text
+FROM raw_event
+INNER JOIN source ON raw_event.source_id = source.source_id
+LEFT JOIN line_time
+    ON raw_event.source_id = line_time.source_id AND raw_event.line_no = line_time.line_no

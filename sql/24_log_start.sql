@@ -1,0 +1,84 @@
+-- table: log_start
+-- grain: one start of the training program inside a job log
+-- reads: log_event, log_step
+-- params:
+-- column source_id: the log
+-- column attempt_no: counts the starts in this log, from 1
+-- column line_no: first line of the attempt (1 for the first)
+WITH line AS (
+    SELECT
+        source_id,
+        line_no,
+        kind,
+        NULL::BIGINT AS step
+    FROM log_event
+    WHERE format = 'job_log' AND kind <> 'anchor'
+    UNION ALL
+    SELECT
+        source_id,
+        line_no,
+        'step' AS kind,
+        step
+    FROM log_step
+),
+
+labelled AS (
+    SELECT
+        *,
+        kind IN ('launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid')
+            AS is_startup,
+        kind NOT IN (
+            'launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid',
+            'step', 'job_cancelled', 'task_exit', 'launcher_failure', 'node_failure',
+            'program_exit', 'training_done', 'save_started', 'save_done', 'save_scheduled'
+        ) AS is_aside
+    FROM line
+),
+
+relaunch AS (
+    SELECT
+        source_id,
+        line_no
+    FROM (
+        SELECT
+            *,
+            lag(kind) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS previous_kind
+        FROM labelled
+    ) AS sequence
+    WHERE kind = 'launch' AND previous_kind <> 'launch'
+),
+
+reload AS (
+    SELECT
+        source_id,
+        line_no
+    FROM (
+        SELECT
+            *,
+            lag(is_startup) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS after_startup,
+            lag(kind) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS previous_kind,
+            lag(step) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS previous_step
+        FROM labelled
+        WHERE NOT is_aside
+    ) AS sequence
+    WHERE
+        (is_startup AND after_startup IS FALSE)
+        OR (kind = 'step' AND previous_kind = 'step' AND step < previous_step)
+),
+
+boundary AS (
+    SELECT
+        source_id,
+        0::BIGINT AS line_no
+    FROM labelled
+    UNION
+    SELECT * FROM relaunch
+    UNION
+    SELECT * FROM reload
+)
+
+SELECT
+    source_id,
+    row_number() OVER (PARTITION BY source_id ORDER BY line_no) AS attempt_no,
+    line_no
+FROM boundary

@@ -1,0 +1,188 @@
+-- table: log_attempt
+-- grain: one execution of the training program as one job log tells it
+-- reads: log_start, log_event, log_step, source
+-- params:
+-- column source_id: the log
+-- column attempt_no: counts the executions in this log, from 1
+-- column start_no: the same in log_start, which also counts stretches that are no execution
+-- column first_line: first line
+-- column last_line: last line that said something
+-- column first_at: UTC us of the earliest dated line, null when nothing is dated
+-- column last_at: UTC us of the latest dated line
+-- column first_step: first step line
+-- column last_step: largest step
+-- column first_step_at: UTC us of the first step line
+-- column last_step_at: UTC us of the last step line
+-- column first_step_line: line of the first step line
+-- column last_step_line: line of the last step line
+-- column n_step_lines: number of step lines
+-- column target_step: total that the step lines print
+-- column world_size: ranks, where printed
+-- column launch_line: line of the first sign of life
+-- column launch_low: UTC us, earliest moment of that line
+-- column launch_high: UTC us, latest moment of that line
+-- column load_line: line where the load begins
+-- column load_low: UTC us, earliest moment of the load's begin
+-- column load_high: UTC us, latest moment of it
+-- column load_at: UTC us, where stated
+-- column restored_line: line where the load ends
+-- column restored_low: UTC us, earliest
+-- column restored_high: UTC us, latest
+-- column restored_at: UTC us, where stated
+-- column loaded_step: step of the state that was loaded, 0 from scratch, null unknown
+-- column is_scratch: the log says that nothing was loaded
+-- column tracker_line: line that calls the checkpoint pointer unusable
+-- column done_line: line that says that training is done
+-- column done_at: UTC us of it
+-- column exit_line: line of a clean exit by plan
+-- column exit_at: UTC us of it
+-- column cancel_line: line where the scheduler cancels
+-- column cancel_at: UTC us of it
+-- column cancel_reason: reason as the scheduler says it, '' when it gives none
+-- column log_path: checkpoint folder that it loads from or saves to
+WITH line AS (
+    SELECT
+        source_id,
+        line_no,
+        kind,
+        at,
+        low,
+        high,
+        strength,
+        step,
+        code,
+        path
+    FROM log_event
+    WHERE format = 'job_log'
+    UNION ALL
+    SELECT
+        source_id,
+        line_no,
+        'step' AS kind,
+        at,
+        at AS low,
+        at AS high,
+        strength,
+        step,
+        NULL AS code,
+        NULL AS path
+    FROM log_step
+),
+
+placed AS (
+    SELECT
+        line.*,
+        log_start.attempt_no
+    FROM line
+    ASOF INNER JOIN log_start
+        ON line.source_id = log_start.source_id AND line.line_no >= log_start.line_no
+),
+
+gathered AS (
+    SELECT
+        source_id,
+        attempt_no,
+        min(line_no) AS first_line,
+        max(line_no) AS last_line,
+        min(at) FILTER (WHERE strength IN ('stated', 'derived')) AS first_at,
+        max(at) FILTER (WHERE strength IN ('stated', 'derived')) AS last_at,
+        arg_min(step, line_no) FILTER (WHERE kind = 'step') AS first_step,
+        max(step) FILTER (WHERE kind = 'step') AS last_step,
+        arg_min(at, line_no) FILTER (WHERE kind = 'step') AS first_step_at,
+        max(at) FILTER (WHERE kind = 'step') AS last_step_at,
+        min(line_no) FILTER (WHERE kind = 'step') AS first_step_line,
+        max(line_no) FILTER (WHERE kind = 'step') AS last_step_line,
+        count(*) FILTER (WHERE kind = 'step') AS n_step_lines,
+        max(code) FILTER (WHERE kind = 'launch' AND regexp_full_match(code, '[0-9]+')) AS world_size,
+        min(line_no) FILTER (
+            WHERE kind IN ('launch', 'load_started', 'load_none', 'training_start')
+        ) AS launch_line,
+        min(low) FILTER (WHERE kind = 'launch') AS launch_low,
+        min(high) FILTER (WHERE kind IN ('launch', 'load_started', 'load_none', 'training_start'))
+            AS launch_high,
+        min(line_no) FILTER (WHERE kind = 'load_started') AS load_line,
+        min(low) FILTER (WHERE kind = 'load_started') AS load_low,
+        min(high) FILTER (WHERE kind = 'load_started') AS load_high,
+        min(at) FILTER (WHERE kind = 'load_started' AND strength = 'stated') AS load_at,
+        max(line_no) FILTER (WHERE kind = 'load_done') AS restored_line,
+        max(low) FILTER (WHERE kind = 'load_done') AS restored_low,
+        max(high) FILTER (WHERE kind = 'load_done') AS restored_high,
+        max(at) FILTER (WHERE kind = 'load_done' AND strength = 'stated') AS restored_at,
+        coalesce(
+            arg_max(step, line_no) FILTER (WHERE kind = 'load_done' AND step IS NOT NULL),
+            arg_max(step, line_no) FILTER (WHERE kind = 'load_started' AND step IS NOT NULL)
+        ) AS named_step,
+        bool_or(kind = 'load_none') AS is_scratch,
+        min(line_no) FILTER (WHERE kind = 'tracker_invalid') AS tracker_line,
+        min(line_no) FILTER (WHERE kind = 'training_done') AS done_line,
+        min(at) FILTER (WHERE kind = 'training_done') AS done_at,
+        min(line_no) FILTER (WHERE kind = 'program_exit') AS exit_line,
+        min(at) FILTER (WHERE kind = 'program_exit') AS exit_at,
+        min(line_no) FILTER (WHERE kind = 'job_cancelled') AS cancel_line,
+        min(at) FILTER (WHERE kind = 'job_cancelled') AS cancel_at,
+        arg_max(code, coalesce(length(code), 0)) FILTER (WHERE kind = 'job_cancelled')
+            AS cancel_reason,
+        arg_min(path, line_no) FILTER (
+            WHERE kind IN ('save_started', 'save_done', 'load_started', 'load_done')
+        ) AS log_path
+    FROM placed
+    GROUP BY source_id, attempt_no
+),
+
+target AS (
+    SELECT
+        log_step.source_id,
+        max(log_step.target_step) AS target_step
+    FROM log_step
+    GROUP BY log_step.source_id
+)
+
+SELECT
+    gathered.source_id,
+    row_number() OVER (PARTITION BY gathered.source_id ORDER BY gathered.attempt_no) AS attempt_no,
+    gathered.attempt_no AS start_no,
+    gathered.first_line,
+    gathered.last_line,
+    gathered.first_at,
+    gathered.last_at,
+    gathered.first_step,
+    gathered.last_step,
+    gathered.first_step_at,
+    gathered.last_step_at,
+    gathered.first_step_line,
+    gathered.last_step_line,
+    gathered.n_step_lines,
+    target.target_step,
+    try_cast(gathered.world_size AS BIGINT) AS world_size,
+    gathered.launch_line,
+    gathered.launch_low,
+    gathered.launch_high,
+    gathered.load_line,
+    gathered.load_low,
+    gathered.load_high,
+    gathered.load_at,
+    gathered.restored_line,
+    gathered.restored_low,
+    gathered.restored_high,
+    gathered.restored_at,
+    CASE
+        WHEN gathered.named_step IS NOT NULL THEN gathered.named_step
+        WHEN gathered.is_scratch THEN 0
+    END AS loaded_step,
+    gathered.is_scratch AND gathered.named_step IS NULL AS is_scratch,
+    gathered.tracker_line,
+    gathered.done_line,
+    gathered.done_at,
+    gathered.exit_line,
+    gathered.exit_at,
+    gathered.cancel_line,
+    gathered.cancel_at,
+    gathered.cancel_reason,
+    gathered.log_path
+FROM gathered
+LEFT JOIN target ON gathered.source_id = target.source_id
+QUALIFY
+    gathered.n_step_lines > 0
+    OR gathered.launch_line IS NOT NULL
+    OR gathered.tracker_line IS NOT NULL
+    OR count(*) OVER (PARTITION BY gathered.source_id) = 1

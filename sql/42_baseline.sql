@@ -1,0 +1,62 @@
+-- table: baseline
+-- grain: one run at one number of accelerators: what is healthy there
+-- reads: step_gap
+-- params:
+-- column run: run
+-- column n_accelerators: accelerators, -1 when unknown
+-- column n_clean: clean lines behind it
+-- column step_us: median time of a step
+-- column line_us: median time between two step lines
+-- column line_steps: usual number of steps between two step lines
+-- column spread_us: 84th percentile less median of the time between two step lines
+-- column healthy_p999_us: 99.9th percentile of the healthy time between two step lines
+-- column hang_us: a pause longer than this is a hang (or a stall, when it heals)
+WITH clean AS (
+    SELECT
+        run,
+        coalesce(n_accelerators, -1) AS n_accelerators,
+        n_steps,
+        gap_us,
+        gap_us // n_steps AS per_step_us
+    FROM step_gap
+    WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0
+),
+
+middle AS (
+    SELECT
+        run,
+        n_accelerators,
+        count(*) AS n_clean,
+        quantile_disc(per_step_us, 0.5) AS step_us,
+        quantile_disc(gap_us, 0.5) AS line_us,
+        quantile_disc(n_steps, 0.5) AS line_steps,
+        quantile_disc(gap_us, 0.84) - quantile_disc(gap_us, 0.5) AS spread_us
+    FROM clean
+    GROUP BY run, n_accelerators
+),
+
+tail AS (
+    SELECT
+        clean.run,
+        clean.n_accelerators,
+        quantile_disc(clean.gap_us, 0.999) AS healthy_p999_us
+    FROM clean
+    INNER JOIN middle
+        ON clean.run = middle.run AND clean.n_accelerators = middle.n_accelerators
+    -- rare slow steps must not raise the threshold that is to find them
+    WHERE clean.gap_us <= 5 * middle.line_us
+    GROUP BY clean.run, clean.n_accelerators
+)
+
+SELECT
+    middle.run,
+    middle.n_accelerators,
+    middle.n_clean,
+    middle.step_us,
+    middle.line_us,
+    middle.line_steps,
+    middle.spread_us,
+    tail.healthy_p999_us,
+    greatest(5 * tail.healthy_p999_us, 3 * middle.line_us) AS hang_us
+FROM middle
+INNER JOIN tail ON middle.run = tail.run AND middle.n_accelerators = tail.n_accelerators

@@ -1,0 +1,350 @@
+-- table: checkpoint
+-- grain: one save of one step by one attempt
+-- reads: attempt, log_start, log_event, step_gap, baseline
+-- params:
+-- column run: run
+-- column attempt: attempt
+-- column ordinal: counts the saves of the run in time and line order, from 1
+-- column step: step whose state is saved
+-- column source_id: the log
+-- column line_no: line where the save begins (or ends, when only that was printed)
+-- column done_line: line that says that it is complete
+-- column path: folder
+-- column tier: remote or local
+-- column is_async: the save was only scheduled at its first line
+-- column captured_at: UTC us, the state is that of this moment
+-- column blocking_done_at: UTC us, training went on
+-- column committed_at: UTC us, durable as the framework says
+-- column state: started, blocking_done, committed, verified or torn
+-- column grade: kind of evidence that it can be loaded: marker or loaded
+-- column verified_at: UTC us, since when it was known to be good
+-- column is_final: no step of the attempt follows
+-- column next_step_line: line of the step line after the save
+-- column gap_cost_us: cost from the gap between the steps around it
+-- column timer_us: the framework's own timer
+-- column stated_us: end less begin, where both are stamped
+-- column cost_us: exposed cost that is used
+-- column cost_origin: gap, timer, stated or null
+-- column error_us: how far gap_cost_us may be off
+-- column why: why it is not verified, in words
+WITH event AS (
+    SELECT
+        attempt.run,
+        attempt.attempt,
+        attempt.last_step_line,
+        attempt.n_accelerators,
+        log_event.*
+    FROM (
+        SELECT
+            log_event.*,
+            log_start.attempt_no AS start_no
+        FROM log_event
+        ASOF INNER JOIN log_start
+            ON log_event.source_id = log_start.source_id AND log_event.line_no >= log_start.line_no
+        WHERE
+            log_event.format = 'job_log'
+            AND log_event.kind IN ('save_started', 'save_scheduled', 'save_done', 'save_timer')
+    ) AS log_event
+    INNER JOIN attempt
+        ON log_event.source_id = attempt.source_id AND log_event.start_no = attempt.start_no
+),
+
+-- a save printed by many ranks begins once; begun again after it was done it is another save
+begin_line AS (
+    SELECT *
+    FROM (
+        SELECT
+            *,
+            lag(kind) OVER save_order AS before_kind,
+            lag(step) OVER save_order AS before_step
+        FROM event
+        WHERE kind <> 'save_timer'
+        WINDOW save_order AS (PARTITION BY run, attempt ORDER BY line_no, kind DESC)
+    ) AS sequence
+    WHERE
+        kind IN ('save_started', 'save_scheduled')
+        AND (before_kind IS NULL OR before_kind = 'save_done' OR before_step <> step)
+),
+
+done_line AS (
+    SELECT
+        begin_line.run,
+        begin_line.attempt,
+        begin_line.line_no,
+        max(done.line_no) AS done_line,
+        arg_max(done.at, done.line_no) AS done_at,
+        arg_max(done.strength, done.line_no) AS done_strength,
+        bool_or(done.code = 'local') AS is_local
+    FROM event AS done
+    ASOF INNER JOIN begin_line
+        ON
+            done.run = begin_line.run
+            AND done.attempt = begin_line.attempt
+            AND done.step = begin_line.step
+            AND done.line_no >= begin_line.line_no
+    WHERE done.kind = 'save_done'
+    GROUP BY begin_line.run, begin_line.attempt, begin_line.line_no
+),
+
+lonely_done AS (
+    SELECT done.*
+    FROM event AS done
+    WHERE
+        done.kind = 'save_done'
+        AND NOT EXISTS (
+            SELECT 1
+            FROM begin_line
+            WHERE
+                begin_line.run = done.run
+                AND begin_line.attempt = done.attempt
+                AND begin_line.step = done.step
+                AND begin_line.line_no <= done.line_no
+        )
+),
+
+timer AS (
+    SELECT
+        begin_line.run,
+        begin_line.attempt,
+        begin_line.line_no,
+        max(timed.duration_us) AS timer_us
+    FROM event AS timed
+    ASOF INNER JOIN begin_line
+        ON
+            timed.run = begin_line.run
+            AND timed.attempt = begin_line.attempt
+            AND timed.line_no >= begin_line.line_no
+    WHERE timed.kind = 'save_timer'
+    GROUP BY begin_line.run, begin_line.attempt, begin_line.line_no
+),
+
+save AS (
+    SELECT
+        begin_line.run,
+        begin_line.attempt,
+        begin_line.source_id,
+        begin_line.line_no,
+        begin_line.step,
+        begin_line.path,
+        begin_line.kind = 'save_scheduled' AS is_async,
+        begin_line.at AS begun_at,
+        begin_line.strength AS begun_strength,
+        begin_line.n_accelerators,
+        done_line.done_line,
+        done_line.done_at,
+        done_line.done_strength,
+        coalesce(done_line.is_local, FALSE) AS is_local,
+        timer.timer_us
+    FROM begin_line
+    LEFT JOIN done_line
+        ON
+            begin_line.run = done_line.run
+            AND begin_line.attempt = done_line.attempt
+            AND begin_line.line_no = done_line.line_no
+    LEFT JOIN timer
+        ON
+            begin_line.run = timer.run
+            AND begin_line.attempt = timer.attempt
+            AND begin_line.line_no = timer.line_no
+    UNION ALL
+    SELECT
+        run,
+        attempt,
+        source_id,
+        line_no,
+        step,
+        path,
+        FALSE AS is_async,
+        NULL AS begun_at,
+        'absent' AS begun_strength,
+        n_accelerators,
+        line_no AS done_line,
+        at AS done_at,
+        strength AS done_strength,
+        coalesce(code = 'local', FALSE) AS is_local,
+        NULL AS timer_us
+    FROM lonely_done
+),
+
+followed AS (
+    SELECT
+        save.run,
+        save.attempt,
+        save.line_no,
+        step_gap.line_no AS next_step_line,
+        step_gap.gap_us,
+        step_gap.n_steps,
+        step_gap.n_saves,
+        step_gap.n_evaluations,
+        step_gap.near_us,
+        step_gap.resolution_us
+    FROM save
+    ASOF INNER JOIN step_gap
+        ON
+            save.run = step_gap.run
+            AND save.attempt = step_gap.attempt
+            AND save.line_no < step_gap.line_no
+    WHERE NOT step_gap.is_first
+),
+
+captured AS (
+    SELECT
+        save.run,
+        save.attempt,
+        save.line_no,
+        step_gap.ended_at AS step_at
+    FROM save
+    ASOF INNER JOIN step_gap
+        ON
+            save.run = step_gap.run
+            AND save.attempt = step_gap.attempt
+            AND save.line_no > step_gap.line_no
+),
+
+measured AS (
+    SELECT
+        save.*,
+        followed.next_step_line,
+        captured.step_at,
+        CASE
+            WHEN followed.n_saves = 1 AND followed.n_evaluations = 0
+                THEN greatest(0, followed.gap_us - followed.n_steps * coalesce(followed.near_us, baseline.step_us))
+        END AS gap_cost_us,
+        followed.resolution_us + coalesce(baseline.spread_us, 0) AS error_us,
+        CASE
+            WHEN save.begun_strength = 'stated' AND save.done_strength = 'stated'
+                THEN save.done_at - save.begun_at
+        END AS stated_us,
+        attempt.is_alloc_open
+        AND attempt.attempt = max(attempt.attempt) OVER (PARTITION BY save.run) AS is_alive
+    FROM save
+    INNER JOIN attempt ON save.run = attempt.run AND save.attempt = attempt.attempt
+    LEFT JOIN followed
+        ON
+            save.run = followed.run
+            AND save.attempt = followed.attempt
+            AND save.line_no = followed.line_no
+    LEFT JOIN captured
+        ON
+            save.run = captured.run
+            AND save.attempt = captured.attempt
+            AND save.line_no = captured.line_no
+    LEFT JOIN baseline
+        ON
+            save.run = baseline.run
+            AND coalesce(save.n_accelerators, -1) = baseline.n_accelerators
+),
+
+priced AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_async THEN gap_cost_us
+            WHEN
+                gap_cost_us IS NOT NULL
+                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, stated_us) IS NULL)
+                THEN gap_cost_us
+            ELSE coalesce(timer_us, stated_us)
+        END AS cost_us,
+        CASE
+            WHEN is_async AND gap_cost_us IS NOT NULL THEN 'gap'
+            WHEN is_async THEN NULL
+            WHEN
+                gap_cost_us IS NOT NULL
+                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, stated_us) IS NULL)
+                THEN 'gap'
+            WHEN timer_us IS NOT NULL THEN 'timer'
+            WHEN stated_us IS NOT NULL THEN 'stated'
+        END AS cost_origin,
+        coalesce(
+            CASE WHEN begun_strength = 'stated' THEN begun_at END,
+            step_at,
+            begun_at,
+            done_at - coalesce(timer_us, 0)
+        ) AS captured_at
+    FROM measured
+),
+
+loaded AS (
+    SELECT
+        run,
+        attempt,
+        loaded_step,
+        restored_line
+    FROM attempt
+    WHERE loaded_step IS NOT NULL AND n_step_lines > 0
+)
+
+SELECT
+    priced.run,
+    priced.attempt,
+    row_number() OVER (
+        PARTITION BY priced.run ORDER BY priced.attempt, priced.line_no
+    ) AS ordinal,
+    priced.step,
+    priced.source_id,
+    priced.line_no,
+    priced.done_line,
+    priced.path,
+    CASE WHEN priced.is_local THEN 'local' ELSE 'remote' END AS tier,
+    priced.is_async,
+    priced.captured_at,
+    CASE
+        WHEN NOT priced.is_async AND priced.done_line IS NOT NULL
+            THEN coalesce(
+                CASE WHEN priced.done_strength = 'stated' THEN priced.done_at END,
+                priced.captured_at + priced.cost_us,
+                priced.done_at
+            )
+    END AS blocking_done_at,
+    CASE
+        WHEN priced.done_line IS NOT NULL
+            THEN coalesce(
+                CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
+                priced.captured_at + priced.cost_us,
+                priced.done_at
+            )
+    END AS committed_at,
+    CASE
+        WHEN priced.done_line IS NOT NULL THEN 'verified'
+        WHEN priced.is_alive AND priced.next_step_line IS NULL THEN 'started'
+        WHEN priced.is_async AND priced.is_alive THEN 'blocking_done'
+        ELSE 'torn'
+    END AS state,
+    CASE
+        WHEN priced.done_line IS NULL THEN NULL
+        WHEN
+            EXISTS (
+                SELECT 1
+                FROM loaded
+                WHERE
+                    loaded.run = priced.run
+                    AND loaded.attempt > priced.attempt
+                    AND loaded.loaded_step = priced.step
+            )
+            THEN 'loaded'
+        ELSE 'marker'
+    END AS grade,
+    CASE
+        WHEN priced.done_line IS NOT NULL
+            THEN coalesce(
+                CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
+                priced.captured_at + priced.cost_us,
+                priced.done_at
+            )
+    END AS verified_at,
+    priced.next_step_line IS NULL AS is_final,
+    priced.next_step_line,
+    priced.gap_cost_us,
+    priced.timer_us,
+    priced.stated_us,
+    CASE WHEN priced.done_line IS NOT NULL THEN priced.cost_us END AS cost_us,
+    CASE WHEN priced.done_line IS NOT NULL THEN priced.cost_origin END AS cost_origin,
+    priced.error_us,
+    CASE
+        WHEN priced.done_line IS NOT NULL THEN NULL
+        WHEN priced.is_async THEN 'scheduled, but no line says that it became durable'
+        WHEN priced.next_step_line IS NOT NULL THEN 'begun, but no line says that it was completed'
+        ELSE 'begun, and the attempt ended before a line said that it was completed'
+    END AS why
+FROM priced

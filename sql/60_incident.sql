@@ -1,0 +1,421 @@
+-- table: incident
+-- grain: one interruption of a run's progress with every failed retry after it
+-- reads: chain, ending, attempt, checkpoint, step, step_fate, baseline, sign, raw_domain
+-- params:
+-- column run: run
+-- column incident: counts the run's incidents, from 1
+-- column incident_id: run, last step and ordinal; never a time, so that links survive new evidence
+-- column attempt: attempt that was interrupted
+-- column last_failed_attempt: last attempt with steps that belongs to the chain
+-- column resumed_by: attempt that came back, null when none did
+-- column kind: failure, preemption, operator_rollback, planned or unknown
+-- column cause: cause
+-- column cause_strength: stated or derived
+-- column rule: rule behind kind and cause
+-- column phase: step or save
+-- column is_secondary: failed before a newer checkpoint was verified, after a failure
+-- column attempts: the interrupted attempt and each failed retry
+-- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
+-- column last_step: last completed step before the fault
+-- column last_step_at: UTC us
+-- column precursor_at: UTC us
+-- column fault_at: UTC us
+-- column fault_low: UTC us
+-- column fault_high: UTC us
+-- column fault_strength: stated, derived or bounded
+-- column detected_at: UTC us
+-- column detector: who acted
+-- column replaced_at: UTC us
+-- column launched_at: UTC us, null when only bounded
+-- column launched_low: UTC us
+-- column launched_high: UTC us
+-- column load_started_at: UTC us, null when only bounded
+-- column load_started_low: UTC us
+-- column load_started_high: UTC us
+-- column restored_at: UTC us, null when only bounded
+-- column restored_low: UTC us
+-- column restored_high: UTC us
+-- column first_step_at: UTC us
+-- column caught_up_at: UTC us
+-- column resume_step: step of the state that it resumed from
+-- column recovery_source: storage, scratch or unknown
+-- column verified_step: newest verified step as known at the fault
+-- column verified_grade: its grade then
+-- column verified_captured_at: UTC us, when that state was captured
+-- column verified_step_hindsight: newest step before the fault that is known to be good today
+-- column attempted_captured_at: UTC us, capture of the newest save begun before the fault
+-- column unsaved_work_us: training time since the later of that capture and the last resume
+-- column steps_lost: last step less resume step
+-- column partial_us: the step under way when the fault struck
+-- column lost_work_us: training time of the executions that this incident discarded
+-- column repeated_us: time that doing those steps again took
+-- column detection_us: fault to detected, null where nothing was to detect
+-- column retries_us: inside failed retries
+-- column replacement_us: no attempt running
+-- column recovery_us: detected to first step
+-- column nodes: culprit nodes, where lines name them
+-- column domains: failure domains of those nodes
+WITH head AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        chain.attempt,
+        chain.is_secondary,
+        (
+            SELECT max(repeat.attempt)
+            FROM chain AS repeat
+            WHERE repeat.run = chain.run AND repeat.incident = chain.incident
+        ) AS last_failed_attempt
+    FROM chain
+    WHERE chain.incident IS NOT NULL AND NOT chain.is_repeat
+),
+
+returned AS (
+    SELECT
+        head.*,
+        (
+            SELECT min(later.attempt)
+            FROM chain AS later
+            WHERE later.run = head.run AND later.attempt > head.last_failed_attempt
+        ) AS resumed_by
+    FROM head
+),
+
+retry AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        count(*) FILTER (WHERE between_attempt.attempt IS NOT NULL) AS n_retries,
+        sum(
+            CASE
+                WHEN between_attempt.n_step_lines > 0 THEN 0
+                ELSE
+                    greatest(
+                        0,
+                        least(between_attempt.alloc_end_at, coalesce(back.alloc_start_at, between_attempt.alloc_end_at))
+                        - greatest(between_attempt.alloc_start_at, ending.detected_at)
+                    )
+            END
+        )::BIGINT AS retries_us
+    FROM returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    LEFT JOIN attempt AS back
+        ON returned.run = back.run AND returned.resumed_by = back.attempt
+    LEFT JOIN attempt AS between_attempt
+        ON
+            returned.run = between_attempt.run
+            AND between_attempt.attempt > returned.attempt
+            AND (between_attempt.attempt < returned.resumed_by OR returned.resumed_by IS NULL)
+    GROUP BY returned.run, returned.incident
+),
+
+job_list AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        list(DISTINCT attempt.job_id ORDER BY attempt.job_id) FILTER (WHERE attempt.job_id IS NOT NULL)
+            AS job_ids
+    FROM returned
+    INNER JOIN attempt
+        ON
+            returned.run = attempt.run
+            AND attempt.attempt >= returned.attempt
+            AND (attempt.attempt <= returned.resumed_by OR returned.resumed_by IS NULL)
+    GROUP BY returned.run, returned.incident
+),
+
+good AS (
+    SELECT *
+    FROM checkpoint
+    WHERE state = 'verified' AND tier = 'remote' AND verified_at IS NOT NULL
+),
+
+newest_good AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        arg_max(good.step, (good.verified_at, good.ordinal)) AS step,
+        arg_max(good.captured_at, (good.verified_at, good.ordinal)) AS captured_at,
+        arg_max(
+            CASE
+                WHEN
+                    EXISTS (
+                        SELECT 1
+                        FROM attempt
+                        WHERE
+                            attempt.run = good.run
+                            AND attempt.loaded_step = good.step
+                            AND attempt.attempt > good.attempt
+                            AND attempt.attempt <= returned.attempt
+                            AND attempt.n_step_lines > 0
+                    )
+                    THEN 'loaded'
+                ELSE 'marker'
+            END,
+            (good.verified_at, good.ordinal)
+        ) AS grade
+    FROM returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    INNER JOIN good ON returned.run = good.run AND good.verified_at <= ending.fault_at
+    GROUP BY returned.run, returned.incident
+),
+
+newest_begun AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        max(checkpoint.captured_at) AS captured_at
+    FROM returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    INNER JOIN checkpoint
+        ON returned.run = checkpoint.run AND checkpoint.captured_at <= ending.fault_at
+    GROUP BY returned.run, returned.incident
+),
+
+discarded AS (
+    SELECT
+        run,
+        incident,
+        sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
+    FROM step_fate
+    WHERE incident IS NOT NULL
+    GROUP BY run, incident
+),
+
+-- the step under way when an attempt of the chain was struck
+partial AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        sum(
+            CASE
+                WHEN ending.phase = 'save' THEN 0
+                WHEN ending.detector = 'program' THEN 0
+                ELSE greatest(0, ending.fault_at - ending.progress_at)
+            END
+        )::BIGINT AS partial_us
+    FROM chain
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    WHERE chain.incident IS NOT NULL
+    GROUP BY chain.run, chain.incident
+),
+
+unsaved AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS work_us
+    FROM returned
+    INNER JOIN step ON returned.run = step.run AND returned.attempt = step.attempt
+    LEFT JOIN newest_good
+        ON returned.run = newest_good.run AND returned.incident = newest_good.incident
+    WHERE step.started_at >= coalesce(newest_good.captured_at, step.started_at)
+    GROUP BY returned.run, returned.incident
+),
+
+caught_up AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        min(step.ended_at) AS caught_up_at
+    FROM returned
+    INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
+    INNER JOIN step
+        ON
+            returned.run = step.run
+            AND step.attempt >= returned.resumed_by
+            AND step.step > attempt.last_step
+    GROUP BY returned.run, returned.incident
+),
+
+repeated AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS repeated_us
+    FROM returned
+    INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
+    INNER JOIN step
+        ON
+            returned.run = step.run
+            AND returned.resumed_by = step.attempt
+            AND step.step <= attempt.last_step
+    GROUP BY returned.run, returned.incident
+),
+
+culprit AS (
+    SELECT
+        sign.run,
+        sign.attempt,
+        list(DISTINCT sign.node ORDER BY sign.node) AS nodes
+    FROM sign
+    INNER JOIN ending ON sign.run = ending.run AND sign.attempt = ending.attempt
+    WHERE
+        NOT sign.is_before
+        AND sign.node IS NOT NULL
+        AND (sign.is_sign OR sign.kind = 'launcher_failure')
+        AND (sign.kind <> 'job_cancelled')
+        AND (sign.cause = ending.cause OR ending.cause = 'unknown')
+    GROUP BY sign.run, sign.attempt
+),
+
+culprit_domain AS (
+    SELECT
+        culprit.run,
+        culprit.attempt,
+        list(DISTINCT raw_domain.kind || ':' || raw_domain.name ORDER BY raw_domain.kind || ':' || raw_domain.name)
+            AS domains
+    FROM (SELECT run, attempt, unnest(nodes) AS node FROM culprit) AS culprit
+    INNER JOIN raw_domain ON culprit.node = raw_domain.node
+    WHERE raw_domain.kind <> 'switch'
+    GROUP BY culprit.run, culprit.attempt
+),
+
+moment AS (
+    SELECT
+        returned.*,
+        ending.kind AS ending_kind,
+        ending.cause,
+        ending.cause_strength,
+        ending.rule,
+        ending.phase,
+        ending.last_step_at,
+        ending.precursor_at,
+        ending.fault_at,
+        ending.fault_low,
+        ending.fault_high,
+        ending.fault_strength,
+        last_ending.detected_at AS last_detected_at,
+        ending.detected_at,
+        ending.detector,
+        failed.last_step,
+        failed.job_key AS failed_job_key,
+        back.alloc_start_at AS back_start_at,
+        back.job_key AS back_job_key,
+        back.launch_low,
+        back.launch_high,
+        back.load_at,
+        back.load_low,
+        back.load_high,
+        back.restored_at,
+        back.restored_low,
+        back.restored_high,
+        back.load_line,
+        back.is_scratch,
+        (
+            SELECT min(step.started_at)
+            FROM step
+            WHERE step.run = back.run AND step.attempt = back.attempt AND step.is_first
+        ) AS first_step_at,
+        chain.resume_step
+    FROM returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    INNER JOIN ending AS last_ending
+        ON returned.run = last_ending.run AND returned.last_failed_attempt = last_ending.attempt
+    INNER JOIN attempt AS failed ON returned.run = failed.run AND returned.attempt = failed.attempt
+    LEFT JOIN attempt AS back ON returned.run = back.run AND returned.resumed_by = back.attempt
+    LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
+)
+
+SELECT
+    moment.run,
+    moment.incident,
+    moment.run || '-s' || moment.last_step || '-' || moment.incident AS incident_id,
+    moment.attempt,
+    moment.last_failed_attempt,
+    moment.resumed_by,
+    CASE
+        WHEN
+            moment.ending_kind = 'planned'
+            AND moment.detector IN ('person', 'scheduler', 'program')
+            AND moment.cause = 'operator'
+            AND moment.resume_step < newest_good.step
+            THEN 'operator_rollback'
+        ELSE moment.ending_kind
+    END AS kind,
+    moment.cause,
+    moment.cause_strength,
+    moment.rule,
+    moment.phase,
+    moment.is_secondary,
+    1 + retry.n_retries AS attempts,
+    coalesce(job_list.job_ids, []) AS job_ids,
+    moment.last_step,
+    moment.last_step_at,
+    moment.precursor_at,
+    moment.fault_at,
+    moment.fault_low,
+    moment.fault_high,
+    moment.fault_strength,
+    moment.detected_at,
+    moment.detector,
+    CASE
+        WHEN moment.resumed_by IS NULL THEN NULL
+        WHEN moment.back_job_key IS NOT DISTINCT FROM moment.failed_job_key AND moment.back_job_key IS NOT NULL
+            THEN moment.detected_at
+        ELSE greatest(moment.back_start_at, moment.detected_at)
+    END AS replaced_at,
+    CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END AS launched_at,
+    greatest(moment.launch_low, moment.back_start_at) AS launched_low,
+    moment.launch_high AS launched_high,
+    moment.load_at AS load_started_at,
+    greatest(moment.load_low, moment.back_start_at) AS load_started_low,
+    moment.load_high AS load_started_high,
+    moment.restored_at,
+    greatest(moment.restored_low, moment.back_start_at) AS restored_low,
+    moment.restored_high,
+    moment.first_step_at,
+    caught_up.caught_up_at,
+    moment.resume_step,
+    CASE
+        WHEN moment.resumed_by IS NULL THEN 'unknown'
+        WHEN moment.is_scratch THEN 'scratch'
+        WHEN moment.load_line IS NOT NULL THEN 'storage'
+        ELSE 'unknown'
+    END AS recovery_source,
+    newest_good.step AS verified_step,
+    newest_good.grade AS verified_grade,
+    newest_good.captured_at AS verified_captured_at,
+    CASE
+        WHEN moment.resume_step < newest_good.step AND moment.ending_kind = 'failure' THEN moment.resume_step
+        ELSE newest_good.step
+    END AS verified_step_hindsight,
+    newest_begun.captured_at AS attempted_captured_at,
+    coalesce(unsaved.work_us, 0) + partial.partial_us AS unsaved_work_us,
+    moment.last_step - moment.resume_step AS steps_lost,
+    partial.partial_us,
+    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us END
+        AS lost_work_us,
+    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(repeated.repeated_us, 0) END AS repeated_us,
+    CASE WHEN moment.ending_kind IN ('failure', 'unknown') THEN moment.detected_at - moment.fault_at END
+        AS detection_us,
+    coalesce(retry.retries_us, 0) AS retries_us,
+    CASE
+        WHEN moment.resumed_by IS NOT NULL
+            THEN
+                greatest(
+                    0,
+                    CASE
+                        WHEN
+                            moment.back_job_key IS NOT DISTINCT FROM moment.failed_job_key
+                            AND moment.back_job_key IS NOT NULL
+                            THEN moment.detected_at
+                        ELSE greatest(moment.back_start_at, moment.detected_at)
+                    END - moment.detected_at - coalesce(retry.retries_us, 0)
+                )
+    END AS replacement_us,
+    moment.first_step_at - moment.detected_at AS recovery_us,
+    coalesce(culprit.nodes, []) AS nodes,
+    coalesce(culprit_domain.domains, []) AS domains
+FROM moment
+LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
+LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident
+LEFT JOIN newest_good ON moment.run = newest_good.run AND moment.incident = newest_good.incident
+LEFT JOIN newest_begun ON moment.run = newest_begun.run AND moment.incident = newest_begun.incident
+LEFT JOIN discarded ON moment.run = discarded.run AND moment.incident = discarded.incident
+LEFT JOIN partial ON moment.run = partial.run AND moment.incident = partial.incident
+LEFT JOIN unsaved ON moment.run = unsaved.run AND moment.incident = unsaved.incident
+LEFT JOIN caught_up ON moment.run = caught_up.run AND moment.incident = caught_up.incident
+LEFT JOIN repeated ON moment.run = repeated.run AND moment.incident = repeated.incident
+LEFT JOIN culprit ON moment.run = culprit.run AND moment.attempt = culprit.attempt
+LEFT JOIN culprit_domain ON moment.run = culprit_domain.run AND moment.attempt = culprit_domain.attempt

@@ -1,0 +1,137 @@
+-- table: calendar
+-- grain: one stretch of one run's calendar time with one owner
+-- reads: ledger, attempt, ending
+-- params:
+-- column run: run
+-- column bucket: bucket of the ledger inside allocations; queue_after_incident, queue_after_planned or off outside
+-- column start_at: UTC us
+-- column end_at: UTC us
+WITH allocation AS (
+    SELECT
+        run,
+        allocation,
+        min(start_at) AS start_at,
+        max(end_at) AS end_at
+    FROM ledger
+    GROUP BY run, allocation
+),
+
+edge AS (
+    SELECT
+        run,
+        start_at AS at
+    FROM allocation
+    UNION
+    SELECT
+        run,
+        end_at AS at
+    FROM allocation
+),
+
+slot AS (
+    SELECT
+        run,
+        at AS start_at,
+        lead(at) OVER (PARTITION BY run ORDER BY at) AS end_at
+    FROM edge
+),
+
+-- where allocations overlap, the one that began last owns the time
+owner AS (
+    SELECT
+        slot.run,
+        slot.start_at,
+        slot.end_at,
+        arg_max(allocation.allocation, (allocation.start_at, allocation.allocation)) AS allocation
+    FROM slot
+    LEFT JOIN allocation
+        ON
+            slot.run = allocation.run
+            AND allocation.start_at <= slot.start_at
+            AND allocation.end_at >= slot.end_at
+    WHERE slot.end_at IS NOT NULL
+    GROUP BY slot.run, slot.start_at, slot.end_at
+),
+
+inside AS (
+    SELECT
+        owner.run,
+        ledger.bucket,
+        greatest(owner.start_at, ledger.start_at) AS start_at,
+        least(owner.end_at, ledger.end_at) AS end_at
+    FROM owner
+    INNER JOIN ledger ON owner.run = ledger.run AND owner.allocation = ledger.allocation
+    WHERE ledger.start_at < owner.end_at AND ledger.end_at > owner.start_at
+),
+
+gap AS (
+    SELECT
+        owner.run,
+        owner.start_at,
+        owner.end_at,
+        (
+            SELECT arg_max(ending.kind, attempt.attempt)
+            FROM attempt
+            INNER JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
+            WHERE attempt.run = owner.run AND attempt.alloc_start_at < owner.start_at
+        ) AS after_kind,
+        (
+            SELECT min(attempt.submitted_at)
+            FROM attempt
+            WHERE attempt.run = owner.run AND attempt.alloc_start_at >= owner.end_at
+        ) AS submitted_at
+    FROM owner
+    WHERE owner.allocation IS NULL
+),
+
+first_wait AS (
+    SELECT
+        run,
+        min(submitted_at) AS start_at,
+        min(alloc_start_at) AS end_at
+    FROM attempt
+    GROUP BY run
+)
+
+SELECT
+    run,
+    bucket,
+    start_at,
+    end_at
+FROM inside
+UNION ALL
+SELECT
+    run,
+    'queue_after_incident' AS bucket,
+    start_at,
+    end_at
+FROM gap
+WHERE after_kind IN ('failure', 'preemption', 'unknown')
+UNION ALL
+SELECT
+    run,
+    'off' AS bucket,
+    start_at,
+    least(end_at, greatest(start_at, submitted_at)) AS end_at
+FROM gap
+WHERE
+    coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+    AND least(end_at, greatest(start_at, submitted_at)) > start_at
+UNION ALL
+SELECT
+    run,
+    'queue_after_planned' AS bucket,
+    least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) AS start_at,
+    end_at
+FROM gap
+WHERE
+    coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+    AND least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) < end_at
+UNION ALL
+SELECT
+    run,
+    'queue_after_planned' AS bucket,
+    start_at,
+    end_at
+FROM first_wait
+WHERE start_at < end_at

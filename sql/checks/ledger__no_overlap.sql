@@ -1,0 +1,17 @@
+-- check: ledger
+-- severity: fail
+-- says: two stretches of one allocation overlap or leave a hole
+SELECT
+    run,
+    allocation,
+    start_at,
+    before_at
+FROM (
+    SELECT
+        run,
+        allocation,
+        start_at,
+        lag(end_at) OVER (PARTITION BY run, allocation ORDER BY start_at) AS before_at
+    FROM ledger
+) AS sequence
+WHERE before_at IS NOT NULL AND before_at <> start_at

@@ -1,0 +1,12 @@
+-- What the configuration says about runs; rewritten before every build of the derived tables.
+CREATE TABLE run_setting (
+    run VARCHAR,
+    match_name VARCHAR,
+    match_user VARCHAR,
+    match_work_dir VARCHAR,
+    target_step BIGINT,
+    configured_interval_steps BIGINT,
+    configured_interval_us BIGINT,
+    n_accelerators BIGINT,
+    ordinal INTEGER
+);
