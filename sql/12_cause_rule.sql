@@ -1,5 +1,5 @@
 -- table: cause_rule
--- grain: one rule that turns a kind of line into a cause; the lowest rank that matches wins
+-- grain: one rule that turns a kind of line into a cause; the most special rule reads a line, the lowest rank of all lines wins
 -- reads:
 -- params:
 -- column rank: strength, the smallest wins; a first cause stands before its followers
@@ -42,6 +42,10 @@ FROM (
     (50, 'traceback', NULL, NULL, 'software', TRUE, FALSE, 'ValueError: loss is not finite'),
     (55, 'xid', NULL, NULL, 'software', TRUE, TRUE,
         'NVRM: Xid (PCI:0000:38:00): 31, MMU Fault'),
+    (58, 'traceback', NULL, '(?i)nccl|watchdog|distbackenderror|rendezvous|tcpstore|timed? ?out', 'unknown', FALSE, FALSE,
+        'torch.distributed.DistBackendError: NCCL communicator was aborted on rank 0.'),
+    (75, 'traceback', 'ChildFailedError|SignalException|KeyboardInterrupt|SystemExit', NULL, 'unknown', FALSE, FALSE,
+        'torch.distributed.elastic.multiprocessing.errors.ChildFailedError:'),
     (60, 'watchdog', NULL, NULL, 'unknown', FALSE, FALSE,
         'Watchdog caught collective operation timeout: WorkNCCL(...) ran for 600012 milliseconds'),
     (70, 'launcher_failure', NULL, NULL, 'unknown', FALSE, FALSE,

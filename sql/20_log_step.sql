@@ -6,7 +6,7 @@
 -- column line_no: the line
 -- column step: optimizer step that the line reports
 -- column target_step: total that the line prints
--- column at: UTC us when the step was complete, null when undated
+-- column logged_at: UTC us when the step was complete, null when undated
 -- column strength: stated, derived or absent
 -- column resolution_us: how fine the stamp is
 -- column elapsed_us: printed time per step since the last such line
@@ -29,7 +29,7 @@ SELECT
     raw_step.line_no,
     raw_step.step,
     raw_step.target_step,
-    line_time.at,
+    line_time."at" AS logged_at,
     coalesce(line_time.strength, 'absent') AS strength,
     raw_step.resolution_us,
     raw_step.elapsed_us,

@@ -6,7 +6,7 @@
 -- column line_no: the line
 -- column format: format of the file
 -- column kind: what the line says
--- column at: UTC us, best estimate, null when undated
+-- column logged_at: UTC us, best estimate, null when undated
 -- column low: UTC us, earliest possible
 -- column high: UTC us, latest possible
 -- column strength: stated, derived, bounded or absent
@@ -23,7 +23,7 @@ SELECT
     raw_event.line_no,
     source.format,
     raw_event.kind,
-    line_time.at,
+    line_time."at" AS logged_at,
     line_time.low,
     line_time.high,
     coalesce(line_time.strength, 'absent') AS strength,

@@ -36,7 +36,6 @@
 -- column first_step_line: line
 -- column last_step_line: line
 -- column n_step_lines: number of step lines
--- column target_step: step at which the run is complete
 -- column launch_line: line
 -- column launch_low: UTC us
 -- column launch_high: UTC us
@@ -59,6 +58,7 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
+-- column target_step: step at which the run is complete
 WITH job_group AS (
     SELECT
         job.*,
@@ -69,9 +69,9 @@ WITH job_group AS (
         ON
             coalesce(run_setting.match_name, run_setting.match_user, run_setting.match_work_dir)
             IS NOT NULL
-            AND coalesce(job.job_name = run_setting.match_name, TRUE)
-            AND coalesce(job.user_name = run_setting.match_user, TRUE)
-            AND coalesce(job.work_dir = run_setting.match_work_dir, TRUE)
+            AND coalesce(job.job_name GLOB run_setting.match_name, TRUE)
+            AND coalesce(job.user_name GLOB run_setting.match_user, TRUE)
+            AND coalesce(job.work_dir GLOB run_setting.match_work_dir, TRUE)
     WHERE job.started_at IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY job.job_key ORDER BY run_setting.ordinal) = 1
 ),
@@ -93,14 +93,15 @@ logged AS (
             'given/' || source.run_override,
             named_job.group_key,
             'log/' || regexp_replace(source.path, '[^/]*$', '')
-            || regexp_replace(regexp_replace(source.name, '\.(gz|bz2|xz|zst)$', ''), '[-_.]?[0-9]{3,}', '', 'g')
+            || regexp_replace(
+                regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
+            )
         ) AS group_key,
         coalesce(
             source.run_override,
             named_job.group_name,
             regexp_replace(
-                regexp_replace(regexp_replace(source.name, '\.(gz|bz2|xz|zst)$', ''), '[-_.]?[0-9]{3,}', '', 'g'),
-                '\.[a-z]+$', ''
+                regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
             )
         ) AS group_name,
         CASE

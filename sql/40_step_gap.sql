@@ -28,7 +28,7 @@ WITH placed AS (
         log_step.source_id,
         log_step.line_no,
         log_step.step,
-        log_step.at,
+        log_step.logged_at,
         log_step.elapsed_us,
         log_step.resolution_us
     FROM (
@@ -41,14 +41,14 @@ WITH placed AS (
     ) AS log_step
     INNER JOIN attempt
         ON log_step.source_id = attempt.source_id AND log_step.start_no = attempt.start_no
-    WHERE log_step.at IS NOT NULL
+    WHERE log_step.logged_at IS NOT NULL
 ),
 
 ordered AS (
     SELECT
         *,
         lag(step) OVER line_order AS before_step,
-        lag(at) OVER line_order AS before_at
+        lag(logged_at) OVER line_order AS before_at
     FROM placed
     WINDOW line_order AS (PARTITION BY run, attempt ORDER BY line_no)
 ),
@@ -97,9 +97,9 @@ spanned AS (
         cleaned.step - cleaned.prev_step AS n_steps,
         coalesce(
             cleaned.before_at,
-            cleaned.at - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1)
+            cleaned.logged_at - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1)
         ) AS started_at,
-        cleaned.at AS ended_at,
+        cleaned.logged_at AS ended_at,
         cleaned.elapsed_us,
         cleaned.resolution_us,
         cleaned.before_at IS NULL AS is_first,

@@ -72,7 +72,7 @@ done_line AS (
         begin_line.attempt,
         begin_line.line_no,
         max(done.line_no) AS done_line,
-        arg_max(done.at, done.line_no) AS done_at,
+        arg_max(done.logged_at, done.line_no) AS done_at,
         arg_max(done.strength, done.line_no) AS done_strength,
         bool_or(done.code = 'local') AS is_local
     FROM event AS done
@@ -127,7 +127,7 @@ save AS (
         begin_line.step,
         begin_line.path,
         begin_line.kind = 'save_scheduled' AS is_async,
-        begin_line.at AS begun_at,
+        begin_line.logged_at AS begun_at,
         begin_line.strength AS begun_strength,
         begin_line.n_accelerators,
         done_line.done_line,
@@ -159,7 +159,7 @@ save AS (
         'absent' AS begun_strength,
         n_accelerators,
         line_no AS done_line,
-        at AS done_at,
+        logged_at AS done_at,
         strength AS done_strength,
         coalesce(code = 'local', FALSE) AS is_local,
         NULL AS timer_us

@@ -9,7 +9,7 @@
 -- column kind: what the line says
 -- column code: its short code
 -- column node: host
--- column at: UTC us, where the line is stamped
+-- column logged_at: UTC us, where the line is stamped
 -- column onset_at: UTC us, the same less the waiting time that the line states
 -- column is_before: it stands before the last completed step: a precursor, no sign of the end
 -- column rank: strength of the rule that matched
@@ -26,7 +26,7 @@ WITH own AS (
         log_event.kind,
         log_event.code,
         log_event.node,
-        log_event.at,
+        log_event.logged_at,
         log_event.strength,
         log_event.duration_us,
         log_event.line_no < attempt.last_step_line AS is_before,
@@ -54,10 +54,10 @@ beside AS (
         log_event.kind,
         log_event.code,
         log_event.node,
-        log_event.at,
+        log_event.logged_at,
         log_event.strength,
         log_event.duration_us,
-        coalesce(log_event.at < attempt.last_step_at, FALSE) AS is_before,
+        coalesce(log_event.logged_at < attempt.last_step_at, FALSE) AS is_before,
         log_event.text
     FROM log_event
     INNER JOIN placement ON log_event.source_id = placement.source_id
@@ -67,7 +67,7 @@ beside AS (
         AND placement.source_id NOT IN (
             SELECT used.source_id FROM attempt AS used WHERE used.source_id IS NOT NULL
         )
-        AND coalesce(log_event.at BETWEEN attempt.alloc_start_at AND attempt.alloc_end_at, TRUE)
+        AND coalesce(log_event.logged_at BETWEEN attempt.alloc_start_at AND attempt.alloc_end_at, TRUE)
 ),
 
 host AS (
@@ -91,17 +91,17 @@ kernel AS (
         log_event.kind,
         log_event.code,
         log_event.node,
-        log_event.at,
+        log_event.logged_at,
         log_event.strength,
         log_event.duration_us,
-        log_event.at < host.last_step_at AS is_before,
+        log_event.logged_at < host.last_step_at AS is_before,
         log_event.text
     FROM log_event
     INNER JOIN host ON log_event.node = host.node
     WHERE
         log_event.format = 'kernel_log'
         AND log_event.strength = 'stated'
-        AND log_event.at BETWEEN host.alloc_start_at AND host.alloc_end_at
+        AND log_event.logged_at BETWEEN host.alloc_start_at AND host.alloc_end_at
 ),
 
 every_line AS (
@@ -120,9 +120,9 @@ SELECT
     every_line.kind,
     every_line.code,
     every_line.node,
-    CASE WHEN every_line.strength = 'stated' THEN every_line.at END AS at,
+    CASE WHEN every_line.strength = 'stated' THEN every_line.logged_at END AS logged_at,
     CASE
-        WHEN every_line.strength = 'stated' THEN every_line.at - coalesce(every_line.duration_us, 0)
+        WHEN every_line.strength = 'stated' THEN every_line.logged_at - coalesce(every_line.duration_us, 0)
     END AS onset_at,
     every_line.is_before,
     cause_rule.rank,
@@ -145,5 +145,8 @@ INNER JOIN cause_rule
 QUALIFY
     row_number() OVER (
         PARTITION BY every_line.run, every_line.attempt, every_line.source_id, every_line.line_no, every_line.kind
-        ORDER BY cause_rule.rank
+        ORDER BY
+            cause_rule.text_pattern IS NOT NULL DESC,
+            cause_rule.code_pattern IS NOT NULL DESC,
+            cause_rule.rank
     ) = 1

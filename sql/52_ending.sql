@@ -156,23 +156,23 @@ dated AS (
         arg_min(sign.line_no, (sign.onset_at, sign.line_no)) FILTER (
             WHERE sign.is_sign OR sign.kind = 'watchdog'
         ) AS sign_line,
-        arg_min(sign.at, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog') AS watchdog_at,
-        arg_min(sign.source_id, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
+        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog') AS watchdog_at,
+        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
             AS watchdog_source_id,
-        arg_min(sign.line_no, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
+        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
             AS watchdog_line,
-        arg_min(sign.at, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
             AS launcher_at,
-        arg_min(sign.source_id, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
             AS launcher_source_id,
-        arg_min(sign.line_no, (sign.at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
             AS launcher_line
     FROM sign
     INNER JOIN stopped ON sign.run = stopped.run AND sign.attempt = stopped.attempt
     WHERE
         NOT sign.is_before
-        AND sign.at IS NOT NULL
-        AND sign.at <= stopped.stop_at + 60000000
+        AND sign.logged_at IS NOT NULL
+        AND sign.logged_at <= stopped.stop_at + 60000000
         AND sign.kind <> 'job_cancelled'
     GROUP BY sign.run, sign.attempt
 ),
@@ -181,13 +181,13 @@ precursor AS (
     SELECT
         sign.run,
         sign.attempt,
-        min(sign.at) AS precursor_at
+        min(sign.logged_at) AS precursor_at
     FROM sign
     INNER JOIN stopped ON sign.run = stopped.run AND sign.attempt = stopped.attempt
     WHERE
         sign.is_before
         AND sign.is_hardware
-        AND sign.at BETWEEN stopped.last_step_at - 86400000000 AND stopped.last_step_at
+        AND sign.logged_at BETWEEN stopped.last_step_at - 86400000000 AND stopped.last_step_at
     GROUP BY sign.run, sign.attempt
 ),
 
@@ -311,7 +311,7 @@ onset AS (
                 THEN greatest(
                     progress_at,
                     least(
-                        coalesce(greatest(sign_at, progress_at), 9223372036854775807),
+                        CASE WHEN sign_at IS NULL THEN 9223372036854775807 ELSE greatest(sign_at, progress_at) END,
                         overdue_at,
                         greatest(acted_at, progress_at)
                     )

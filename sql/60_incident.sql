@@ -382,7 +382,9 @@ SELECT
     END AS verified_step_hindsight,
     newest_begun.captured_at AS attempted_captured_at,
     coalesce(unsaved.work_us, 0) + partial.partial_us AS unsaved_work_us,
-    moment.last_step - moment.resume_step AS steps_lost,
+    -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
+    CASE WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step END
+        AS steps_lost,
     partial.partial_us,
     CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us END
         AS lost_work_us,

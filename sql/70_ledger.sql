@@ -52,8 +52,8 @@ bound AS (
         ending.last_step_at,
         chain.incident,
         after_ending.ending AS after_what,
-        after_ending.kind AS after_kind,
-        after_chain.incident AS after_incident,
+        coalesce(after_incident.kind, after_ending.kind) AS after_kind,
+        after_chain.incident AS after_ordinal,
         sized.first_step_at,
         sized.alloc_start_at AS alloc_from,
         sized.alloc_end_at AS alloc_to,
@@ -70,6 +70,8 @@ bound AS (
         ON sized.run = after_ending.run AND sized.after_attempt = after_ending.attempt
     LEFT JOIN chain AS after_chain
         ON sized.run = after_chain.run AND sized.after_attempt = after_chain.attempt
+    LEFT JOIN incident AS after_incident
+        ON after_chain.run = after_incident.run AND after_chain.incident = after_incident.incident
 ),
 
 span AS (
@@ -93,7 +95,7 @@ span AS (
             greatest(alloc_from, max(raw_to) OVER (PARTITION BY run, allocation ORDER BY attempt))
         ) AS span_to,
         CASE
-            WHEN after_kind IN ('failure', 'preemption', 'unknown') THEN 'restart'
+            WHEN after_kind <> 'planned' THEN 'restart'
             ELSE 'startup'
         END AS begin_bucket
     FROM bound
@@ -208,7 +210,7 @@ placed AS (
             started_at + sum(size_us) OVER (
                 PARTITION BY run, attempt, line_no ORDER BY place, incident NULLS FIRST, bucket
             ) - size_us
-        )::BIGINT AS at,
+        )::BIGINT AS logged_at,
         0::BIGINT AS could_move_us
     FROM piece
 ),
@@ -224,8 +226,8 @@ point AS (
             WHEN after_what = 'running' THEN 'unknown'
             ELSE begin_bucket
         END AS bucket,
-        CASE WHEN begin_bucket = 'restart' OR has_steps THEN after_incident END AS incident,
-        span_from AS at,
+        CASE WHEN begin_bucket = 'restart' OR has_steps THEN after_ordinal END AS incident,
+        span_from AS logged_at,
         0::BIGINT AS could_move_us,
         0 AS rank
     FROM span
@@ -235,7 +237,7 @@ point AS (
         attempt,
         bucket,
         incident,
-        at,
+        logged_at,
         could_move_us,
         2
     FROM placed
@@ -333,7 +335,7 @@ clipped AS (
         point.incident,
         point.could_move_us,
         point.rank,
-        least(span.span_to, greatest(span.span_from, point.at)) AS at
+        least(span.span_to, greatest(span.span_from, point.logged_at)) AS logged_at
     FROM point
     INNER JOIN span ON point.run = span.run AND point.attempt = span.attempt
 ),
@@ -342,7 +344,7 @@ swept AS (
     SELECT
         *,
         coalesce(
-            lead(at) OVER (PARTITION BY run, attempt ORDER BY at, rank, bucket, incident),
+            lead(logged_at) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank, bucket, incident),
             span_to
         ) AS until_at
     FROM clipped
@@ -352,18 +354,18 @@ kept AS (
     SELECT
         *,
         coalesce(
-            bucket <> lag(bucket) OVER (PARTITION BY run, attempt ORDER BY at, rank)
-            OR incident IS DISTINCT FROM lag(incident) OVER (PARTITION BY run, attempt ORDER BY at, rank),
+            bucket <> lag(bucket) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank)
+            OR incident IS DISTINCT FROM lag(incident) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank),
             TRUE
         ) AS is_new
     FROM swept
-    WHERE until_at > at
+    WHERE until_at > logged_at
 ),
 
 island AS (
     SELECT
         *,
-        sum(is_new::INTEGER) OVER (PARTITION BY run, attempt ORDER BY at, rank) AS island
+        sum(is_new::INTEGER) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank) AS island
     FROM kept
 )
 
@@ -373,12 +375,12 @@ SELECT
     attempt,
     any_value(bucket) AS bucket,
     any_value(incident) AS incident,
-    min(at) AS start_at,
+    min(logged_at) AS start_at,
     max(until_at) AS end_at,
     any_value(n_accelerators) AS n_accelerators,
     CASE
-        WHEN any_value(bucket) = 'unknown' THEN max(until_at) - min(at)
-        ELSE least(max(could_move_us), max(until_at) - min(at))
+        WHEN any_value(bucket) = 'unknown' THEN max(until_at) - min(logged_at)
+        ELSE least(max(could_move_us), max(until_at) - min(logged_at))
     END AS could_move_us
 FROM island
 GROUP BY run, allocation, attempt, island

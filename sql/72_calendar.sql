@@ -19,20 +19,20 @@ WITH allocation AS (
 edge AS (
     SELECT
         run,
-        start_at AS at
+        start_at AS logged_at
     FROM allocation
     UNION
     SELECT
         run,
-        end_at AS at
+        end_at AS logged_at
     FROM allocation
 ),
 
 slot AS (
     SELECT
         run,
-        at AS start_at,
-        lead(at) OVER (PARTITION BY run ORDER BY at) AS end_at
+        logged_at AS start_at,
+        lead(logged_at) OVER (PARTITION BY run ORDER BY logged_at) AS end_at
     FROM edge
 ),
 

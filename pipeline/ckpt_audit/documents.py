@@ -37,6 +37,12 @@ _VALUES = (
 ).split()
 
 
+INCIDENT_COLUMNS = [
+    *"id run kind cause cause_strength rule phase correlation secondary attempts jobs".split(),
+    *("last_step", *_INSTANTS, *_VALUES, "nodes", "domains", "bounds", "evidence"),
+]
+
+
 def document(name: str, body: Mapping[str, Any]) -> Json:
     """Puts the two lines on top that every document has."""
     return {"schema": f"ckpt-audit/{name}/1", "version": __version__, **body}
@@ -123,7 +129,7 @@ def incident_row(incident: Incident, correlation: Correlation | None) -> Json:
         "nodes": list(incident.nodes),
         "domains": list(incident.domains),
         "bounds": {
-            name: [iso(low), iso(high)] if name.endswith("_at") else [low, high]  # type: ignore[arg-type]
+            name: [_instant(low), _instant(high)] if name.endswith("_at") else [low, high]
             for name, (low, high) in sorted(incident.bounds.items())
         },
         "evidence": [
@@ -137,6 +143,11 @@ def incident_row(incident: Incident, correlation: Correlation | None) -> Json:
             for line in incident.evidence
         ],
     }
+
+
+def _instant(since_epoch_s: float | None) -> str | None:
+    """An instant that came as seconds since the epoch (bounds do)."""
+    return None if since_epoch_s is None else iso(round(since_epoch_s * US_PER_S))
 
 
 def estimate_document(data: ReportData) -> Json:
@@ -375,6 +386,7 @@ def model_document(
     m: float,
     d: float,
     r: float,
+    *,
     intervals: Sequence[float],
     recovery_failures: RecoveryFailures = "none",
 ) -> Json:

@@ -225,7 +225,9 @@ class RejectedLine:
 class Finding:
     """Something about the data that a reader of the numbers must know."""
 
-    kind: str  # assumed_zone conflict missing_source unmatched_source duplicate gap negative_duration
+    kind: (
+        str  # assumed_zone conflict missing_source unmatched_source duplicate gap negative_duration
+    )
     subject: str
     text: str
     could_move_s: float | None = None

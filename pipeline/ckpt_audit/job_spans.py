@@ -71,8 +71,8 @@ class JobSpans:
         for ref in refs:
             found = self._spans.get(ref) if ref else None
             if found:
-                clusters = {cluster for cluster, _ in found}
-                return tuple(span for _, span in found) if len(clusters) == 1 else ()
+                clusters = {cluster for cluster, _ in found if cluster}
+                return tuple(span for _, span in found) if len(clusters) <= 1 else ()
         return ()
 
 

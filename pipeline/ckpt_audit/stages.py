@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+import pandas as pd
+
+from ckpt_audit.config import Config
 from ckpt_audit.errors import WarehouseError
+from ckpt_audit.units import US_PER_S
 from ckpt_audit.warehouse import Warehouse
 
 Value = str | int | float | bool | None
@@ -175,3 +179,43 @@ def build(warehouse: Warehouse, params: Mapping[str, Value]) -> list[str]:
         bound = {name: params[name] for name in stage.params}
         warehouse.execute(f"CREATE OR REPLACE TABLE {stage.table} AS {stage.sql}", bound or None)
     return _run_checks(warehouse, load_checks())
+
+
+def _run_settings(config: Config) -> pd.DataFrame:
+    rows = []
+    for ordinal, (name, run) in enumerate(sorted(config.runs.items())):
+        match = run.match
+        interval_s = run.configured_interval_s
+        rows.append(
+            {
+                "run": name,
+                "match_name": match.name if match else None,
+                "match_user": match.user if match else None,
+                "match_work_dir": match.work_dir if match else None,
+                "target_step": run.target_step,
+                "configured_interval_steps": run.configured_interval_steps,
+                "configured_interval_us": None
+                if interval_s is None
+                else round(interval_s * US_PER_S),
+                "n_accelerators": run.accelerators,
+                "ordinal": ordinal,
+            }
+        )
+    return pd.DataFrame(rows).astype(object)
+
+
+def run(warehouse: Warehouse, config: Config) -> list[str]:
+    """Rebuilds the derived tables in one transaction, under a configuration.
+
+    Args:
+        warehouse: Open for writing, with dated sources.
+        config: The configuration.
+
+    Returns:
+        What the checks of severity ``warn`` found.
+    """
+    with warehouse.transaction():
+        warehouse.execute("DELETE FROM run_setting")
+        if config.runs:
+            warehouse.insert_table("run_setting", _run_settings(config))
+        return build(warehouse, {"accelerators_per_node": config.accelerators_per_node})

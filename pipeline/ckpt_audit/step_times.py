@@ -124,12 +124,14 @@ def date_steps(at: I64, chain: Chain, attempt: I64, *, starts: Bools, pauses: Bo
 
 
 def _copy_neighbours(at: I64, chain: Chain) -> None:
-    """Gives a step line the stamp of a neighbouring line of the same step."""
+    """Gives a step line the stamp of a neighbour of the same step, if no dated line is between."""
     rows = np.flatnonzero(chain.is_step)
     if len(rows) < 2:
         return
     times, group = at[rows], chain.group[rows]
-    same = group[1:] == group[:-1]
+    n_dated = np.cumsum(at != NO_TIME)[rows]
+    alone = n_dated[1:] - (times[1:] != NO_TIME) == n_dated[:-1]
+    same = (group[1:] == group[:-1]) & alone
     from_before = same & (times[1:] == NO_TIME) & (times[:-1] != NO_TIME)
     from_after = same & (times[:-1] == NO_TIME) & (times[1:] != NO_TIME)
     taken = times.copy()
@@ -178,6 +180,9 @@ class _Walk:
             if at[i] != NO_TIME:
                 continue
             prior, before, start = self.prior[k], self.before[k], self.start[k]
+            if stretch and (prior != stretch[-1] or before > stretch[-1]):
+                self._fit(stretch, floor, ceiling)
+                stretch = []
             anchor = max(prior, start)
             if weak and (anchor < 0 or at[anchor] == NO_TIME) and self.before_is_mine[k]:
                 anchor = before
@@ -188,9 +193,8 @@ class _Walk:
             if before > anchor and at[before] > here:
                 base = at[before]
                 here = base + (self.spent[i] if self.pauses[before] else 0)
-            if not stretch or self.prior[k] != stretch[-1] or before > stretch[-1]:
-                self._fit(stretch, floor, ceiling)
-                stretch, ceiling = [], self.after[k]
+            if not stretch:
+                ceiling = self.after[k]
                 floor = max(base, at[before]) if before >= 0 and anchor <= before else base
             at[i] = max(here, floor)
             stretch.append(i)

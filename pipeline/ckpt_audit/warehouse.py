@@ -168,6 +168,11 @@ class Warehouse:
         """Runs one query and gives its rows."""
         return self._connection.execute(sql, params).fetchall()
 
+    def arrow(self, sql: str, params: Params = None) -> pa.Table:
+        """Runs one query and gives its rows as an Arrow table, where null stays null."""
+        table: pa.Table = self._connection.sql(sql, params=params).to_arrow_table()
+        return table
+
     def fetch_df(self, sql: str, params: Params = None) -> pd.DataFrame:
         """Runs one query and gives its rows as a data frame."""
         return self._connection.execute(sql, params).df()

@@ -11,6 +11,7 @@ from ckpt_audit.errors import NoDataError, UsageError
 from ckpt_audit.facts import Window
 from ckpt_audit.units import US_PER_DAY, from_us, to_us
 
+NO_RUN = "the warehouse holds no run with a date; ingest some logs first"
 BARE = "last"
 """What ``--month`` without a value means."""
 
@@ -18,37 +19,23 @@ _MONTH = re.compile(r"(\d{4})-(\d{1,2})")
 
 
 def month_window(year: int, month: int, zone: ZoneInfo) -> Window:
-    """The calendar month of a zone.
+    """The calendar month of a zone; its label is the form that ``--month`` takes.
 
-    >>> month_window(1970, 1, ZoneInfo("UTC")).end_at // US_PER_DAY
-    31
+    >>> month_window(1970, 1, ZoneInfo("UTC"))
+    Window(start_at=0, end_at=2678400000000, label='1970-01')
     """
     following = (year + month // 12, month % 12 + 1)
     start, end = (
         to_us(datetime.combine(date(y, m, 1), time(), tzinfo=zone))
         for y, m in ((year, month), following)
     )
-    return Window(start, end, f"{date(year, month, 1):%B %Y}")
+    return Window(start, end, f"{year:04d}-{month:02d}")
 
 
 def month_of(at: int, zone: ZoneInfo) -> Window:
     """The calendar month that holds an instant (UTC microseconds)."""
     local = from_us(at).astimezone(zone)
     return month_window(local.year, local.month, zone)
-
-
-def month_before(window: Window, zone: ZoneInfo) -> Window:
-    """The calendar month that ends where another begins."""
-    return month_of(window.start_at - 1, zone)
-
-
-def month_slug(window: Window, zone: ZoneInfo) -> str:
-    """Name of a month for files and options.
-
-    >>> month_slug(month_window(2026, 5, ZoneInfo("UTC")), ZoneInfo("UTC"))
-    '2026-05'
-    """
-    return f"{from_us(window.start_at).astimezone(zone):%Y-%m}"
 
 
 def months_between(first_at: int, last_at: int, zone: ZoneInfo) -> list[Window]:
@@ -88,7 +75,7 @@ def parse_month(
     """
     wanted = _named_month(text, now, display_zone)
     if data_span is None:
-        raise NoDataError("the warehouse holds nothing that is dated; ingest some logs first")
+        raise NoDataError(NO_RUN)
     if wanted is None:
         return _last_month(now, display_zone, data_span)
     if data_span[0] < wanted.end_at and data_span[1] >= wanted.start_at:
@@ -96,7 +83,7 @@ def parse_month(
     months = months_between(*data_span, display_zone)
     raise NoDataError(
         f"there are no data in {wanted.label}; they go from {months[0].label} "
-        f"to {months[-1].label}; try --month {month_slug(months[-1], display_zone)}"
+        f"to {months[-1].label}; try --month {months[-1].label}"
     )
 
 
@@ -115,7 +102,7 @@ def parse_range(
         NoDataError: There are no data, and an end is open.
     """
     if data_span is None and (since is None or until is None):
-        raise NoDataError("the warehouse holds nothing that is dated; ingest some logs first")
+        raise NoDataError(NO_RUN)
     first, last = data_span or (0, 0)
     start = first if since is None else _instant("--since", since, display_zone)
     end = last + 1 if until is None else _instant("--until", until, display_zone)

@@ -6,15 +6,19 @@ cost the seconds that data frames and statistics take to load.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ckpt_audit import __version__
 from ckpt_audit.config import Config
 from ckpt_audit.errors import NoDataError, UsageError
 from ckpt_audit.facts import Run, Window
-from ckpt_audit.windows import parse_month, parse_range
+from ckpt_audit.units import US_PER_DAY
+from ckpt_audit.windows import NO_RUN, parse_month, parse_range
 
 if TYPE_CHECKING:
     from ckpt_audit.audit.data import ReportData
@@ -22,14 +26,9 @@ if TYPE_CHECKING:
     from ckpt_audit.warehouse import Warehouse
 
 SAMPLE_CONFIG = "ckpt-audit.toml"
+RECENT_DAYS = 30
 
-_SPAN = """
-    SELECT min(moment), max(moment) FROM (
-        SELECT "at" AS moment FROM line_time
-        UNION ALL SELECT started_at FROM job_time
-        UNION ALL SELECT ended_at FROM job_time
-    )
-"""
+_SPAN = "SELECT min(started_at), max(ended_at), bool_or(is_running) FROM run"
 _RECORD = """
     INSERT INTO interval_history
     VALUES ($run, $window_start_at, $window_end_at, $label, $version, $document)
@@ -41,8 +40,23 @@ _HISTORY = """
 """
 
 
-def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> None:
-    """Dates the sources and rebuilds the derived tables.
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What the refresh of a warehouse has to say.
+
+    Attributes:
+        assumed: Paths of sources whose time zone is nothing but an assumption, and that zone.
+        conflicts: Clocks that contradict each other, as (path, sentence).
+        warnings: What the checks over the derived tables found.
+    """
+
+    assumed: tuple[tuple[str, str], ...]
+    conflicts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> Refreshed:
+    """Dates the sources, rebuilds the derived tables, and notes under which configuration.
 
     Args:
         warehouse: Open for writing.
@@ -51,13 +65,68 @@ def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> None:
     """
     from ckpt_audit import dating, stages
 
-    dating.date_sources(warehouse, config, machine_zone)
-    stages.run(warehouse, config)
+    unsettle(warehouse)
+    with warehouse.transaction():
+        dated = dating.date_sources(warehouse, machine_zone=machine_zone, zone_for=zone_for(config))
+    warnings = stages.run(warehouse, config)
+    warehouse.execute("INSERT INTO build_signature VALUES ($text)", {"text": signature(config)})
+    return Refreshed(
+        assumed=tuple((choice.path, choice.tz) for choice in dated.assumed),
+        conflicts=tuple((conflict.path, conflict.text) for conflict in dated.conflicts),
+        warnings=tuple(warnings),
+    )
+
+
+def zone_for(config: Config) -> Callable[[str, str], tuple[str, str] | None]:
+    """How to find the configured zone of a source by its path and format, with its origin."""
+
+    def find(path: str, _format: str) -> tuple[str, str] | None:
+        zone = config.source_rule(path).timezone or config.timezone
+        return None if zone is None else (zone, "config")
+
+    return find
+
+
+def signature(config: Config) -> str:
+    """What the derived tables depend on besides the rows: versions and parts of the configuration.
+
+    >>> signature(Config()) == signature(Config(timezone="Europe/Berlin"))
+    False
+    """
+    parts = (
+        __version__,
+        config.timezone,
+        config.accelerators_per_node,
+        config.verified_grade,
+        config.sources,
+        sorted(config.runs.items()),
+        config.planned_windows,
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def unsettle(warehouse: Warehouse) -> None:
+    """Notes that rows are about to change, and with them what is derived from them."""
+    warehouse.execute("DELETE FROM build_signature")
+
+
+def is_settled(warehouse: Warehouse, config: Config) -> bool:
+    """Says whether the derived tables are those of the rows and of this configuration."""
+    return warehouse.rows("SELECT text FROM build_signature") == [(signature(config),)]
+
+
+def source_paths(warehouse: Warehouse) -> set[str]:
+    """Paths of everything that was read."""
+    return {str(path) for (path,) in warehouse.rows("SELECT path FROM source")}
 
 
 def data_span(warehouse: Warehouse) -> tuple[int, int] | None:
-    """First and last instant that the data speak of (UTC microseconds), or None."""
-    first, last = warehouse.rows(_SPAN)[0]
+    """First and last instant of any run that the data speak of (UTC microseconds), or None."""
+    from ckpt_audit import queries
+
+    first, last, is_running = warehouse.rows(_SPAN)[0]
+    if is_running or last is None:
+        last = max(last or 0, queries.as_of(warehouse) or 0)
     return None if first is None else (int(first), int(last))
 
 
@@ -88,6 +157,34 @@ def choose_window(
     if month is not None:
         raise UsageError("give either --month, or --since and --until")
     return parse_range(since, until, config.display_zone, span)
+
+
+def whole_window(warehouse: Warehouse) -> Window:
+    """All time that the data speak of.
+
+    Raises:
+        NoDataError: There are no data.
+    """
+    first, last = _span_or_fail(warehouse)
+    return Window(first, last + 1, "all time")
+
+
+def recent_window(warehouse: Warehouse) -> Window:
+    """The newest stretch of data, of ``RECENT_DAYS``.
+
+    Raises:
+        NoDataError: There are no data.
+    """
+    first, last = _span_or_fail(warehouse)
+    start = max(first, last - RECENT_DAYS * US_PER_DAY)
+    return Window(start, last + 1, f"the last {RECENT_DAYS} days of data")
+
+
+def _span_or_fail(warehouse: Warehouse) -> tuple[int, int]:
+    span = data_span(warehouse)
+    if span is None:
+        raise NoDataError(NO_RUN)
+    return span
 
 
 def load_report_data(

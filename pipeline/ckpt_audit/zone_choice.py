@@ -30,6 +30,7 @@ from ckpt_audit.zones import (
 ZoneFor = Callable[[str, str], tuple[str, str] | None]
 
 BEFORE_US = S_PER_MIN * US_PER_S  # a log may begin this much before its job
+LEAST_SHIFT_US = US_PER_H // 2  # less comes from records of a requeued job that lack the first
 AFTER_US = 10 * S_PER_MIN * US_PER_S  # and end this much after it
 
 _SOURCES = """
@@ -308,12 +309,14 @@ def job_conflicts(
             continue
         n = MAX_OFFSET_US // QUARTER_US
         shifts = [k * QUARTER_US for k in sorted(range(-n, n + 1), key=lambda k: (abs(k), k))]
+        shifts = [shift for shift in shifts if abs(shift) >= LEAST_SHIFT_US]
         fitting = [s for s in shifts if low + s >= start and high + s <= end]
         if fitting:
             text = (
                 f"its stamps ({log.tz}) lie outside job {found[0].job_id} of {record.path} "
                 f"({record.tz}) and would lie inside if shifted by {hours(fitting[0])}: "
-                "one of the two zones is wrong; give the right one with --tz"
+                "one of the two zones is wrong (give the right one with --tz), or the dump lacks "
+                "earlier records of the job"
             )
             conflicts.append(ZoneConflict(source_id, log.path, fitting[0], text))
     return conflicts

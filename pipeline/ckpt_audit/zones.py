@@ -27,6 +27,7 @@ NO_TIME = int(np.iinfo(np.int64).min)
 QUARTER_US = US_PER_H // 4
 MAX_OFFSET_US = 14 * US_PER_H
 PAIR_TOLERANCE_US = 5 * US_PER_S  # two clocks that print the same moment
+SKEW_US = 10 * US_PER_S  # by which clocks of one job differ
 BACKWARD_US = S_PER_MIN * US_PER_S  # ranks differ by seconds; a clock put back differs by more
 
 _FIXED = re.compile(r"([+-])(\d{2}):?(\d{2})")
@@ -199,7 +200,8 @@ def readings_of(instants: I64, name: str) -> I64:
 def settle_folds(early: I64, late: I64) -> I64:
     """Chooses between the two instants of readings from when the clock was put back.
 
-    A reading is of the first pass until the readings jump backward; later ones are of the second.
+    A reading is of the first pass until the readings jump backward; later ones are of the second,
+    except those of a clock that is a few seconds late and not put back yet.
 
     Args:
         early: First of two instants, in the order of the file.
@@ -207,10 +209,12 @@ def settle_folds(early: I64, late: I64) -> I64:
     """
     chosen = early.copy()
     reached = np.maximum.accumulate(early) if len(early) else early
-    newest = NO_TIME
+    newest = NO_TIME  # latest choice for the second pass
     for i in np.flatnonzero(early != late):
         before = max(newest, int(reached[i - 1]) if i else NO_TIME)
-        if before != NO_TIME and early[i] < before - BACKWARD_US:
+        is_second = newest != NO_TIME and before - newest < 2 * US_PER_H
+        slack = SKEW_US if is_second else BACKWARD_US
+        if before != NO_TIME and early[i] < before - slack:
             chosen[i] = late[i]
             newest = max(newest, int(late[i]))
     return chosen

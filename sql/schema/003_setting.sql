@@ -10,3 +10,10 @@ CREATE TABLE run_setting (
     n_accelerators BIGINT,
     ordinal INTEGER
 );
+
+-- Clocks of two sources that contradict each other; rewritten by every dating.
+CREATE TABLE zone_conflict (
+    source_id INTEGER NOT NULL,
+    shift_us BIGINT NOT NULL,
+    text VARCHAR NOT NULL
+);

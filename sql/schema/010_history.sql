@@ -8,3 +8,8 @@ CREATE TABLE interval_history (
     version VARCHAR NOT NULL,
     document VARCHAR NOT NULL
 );
+
+-- The configuration and version under which the derived tables were made; empty while rows change.
+CREATE TABLE build_signature (
+    text VARCHAR NOT NULL
+);

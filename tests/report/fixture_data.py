@@ -58,7 +58,7 @@ class _Month:
         self.run, self.every, self.n_acc = run, every, n_acc
         self.random = random.Random(seed)
         self.mean_h = mean_h
-        self.at, self.step, self.saved, self.attempt = MAY, 120_000, 120_000, 0
+        self.at, self.step, self.saved, self.attempt = MAY + 6 * H, 120_000, 120_000, 0
         self.saved_at = MAY
         self.us: dict[str, int] = {}
         self.n: dict[str, int] = {}
@@ -247,9 +247,7 @@ class _Month:
                 ordinal += 1
                 self.fail(ordinal)
                 kind, name = "failure", self.incidents[-1].id
-            self.uptime.append(
-                UpTime(self.run, self.attempt, start, ended, kind, name, self.n_acc)
-            )
+            self.uptime.append(UpTime(self.run, self.attempt, start, ended, kind, name, self.n_acc))
 
 
 def _ledger(month: _Month) -> tuple[LedgerLine, ...]:
@@ -405,7 +403,9 @@ def month() -> ReportData:
         runs=(llama, moe),
         sources=sources,
         rejected=(
-            RejectedLine("logs/llama-70b/attempt_002.log.gz", 4411, "step is not a number", "iterat"),
+            RejectedLine(
+                "logs/llama-70b/attempt_002.log.gz", 4411, "step is not a number", "iterat"
+            ),
         ),
         findings=(
             Finding(
@@ -443,7 +443,9 @@ def with_incidents(incidents: tuple[Incident, ...]) -> ReportData:
     mean = mean_time(n, up_s)
     ends = {i.id: i.kind for i in incidents}
     uptime = tuple(
-        replace(u, kind=ends.get(u.incident or ""), incident=u.incident if u.incident in ends else None)
+        replace(
+            u, kind=ends.get(u.incident or ""), incident=u.incident if u.incident in ends else None
+        )
         for u in one.uptime
     )
     estimate = replace(

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from ckpt_audit.audit.data import ReportData, RunReport
-from ckpt_audit.config import Thresholds
-from ckpt_audit.facts import Checkpoint, Incident
 from ckpt_audit.units import (
     S_PER_DAY,
     S_PER_H,
@@ -23,6 +21,11 @@ from ckpt_audit.units import (
     format_duration,
     seconds,
 )
+
+if TYPE_CHECKING:
+    from ckpt_audit.audit.data import ReportData, RunReport
+    from ckpt_audit.config import Thresholds
+    from ckpt_audit.facts import Checkpoint, Incident
 
 CHECKPOINT_AGE_WARN_INTERVALS = 3.0
 CHECKPOINT_AGE_CRITICAL_INTERVALS = 6.0

@@ -67,7 +67,7 @@ def _common(
     wait: Wait = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback has done the work
         bool,
         typer.Option("--version", help="Show the version.", callback=_version, is_eager=True),
     ] = False,

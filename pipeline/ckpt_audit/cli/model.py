@@ -14,8 +14,10 @@ from ckpt_audit.units import S_PER_DAY, S_PER_H, S_PER_MIN, format_duration, par
 
 if TYPE_CHECKING:
     from ckpt_audit.documents import Json
+    from ckpt_audit.model.waste import RecoveryFailures
 
 INTERVALS_MIN = (10.0, 20.0, 40.0, 60.0, 120.0)
+_MODES: dict[str, RecoveryFailures] = {"none": "none", "restore": "restore", "all": "all"}
 
 Cost = Annotated[str, typer.Option("--c", metavar="DURATION", help="Exposed cost of a save.")]
 MeanUpTime = Annotated[
@@ -101,13 +103,12 @@ def model(
 
     if price is not None and accelerators is None:
         raise UsageError("--price needs --accelerators")
-    if recovery_failures not in ("none", "restore", "all"):
-        raise UsageError(f"--recovery-failures is none, restore or all, not {recovery_failures}")
+    mode = _mode(recovery_failures)
     times = [_seconds(*given) for given in (("--c", c), ("--m", m), ("--d", d), ("--r", r))]
     intervals = [_seconds("--interval", part) for part in split_list(interval)]
     intervals = intervals or [minutes * S_PER_MIN for minutes in INTERVALS_MIN]
     try:
-        document = model_document(*times, intervals, recovery_failures)
+        document = model_document(*times, intervals=intervals, recovery_failures=mode)
     except ValueError as error:
         raise UsageError(str(error)) from None
     for row in document["rows"]:
@@ -120,6 +121,12 @@ def _seconds(option: str, text: str) -> float:
         return parse_duration_s(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
+
+
+def _mode(text: str) -> RecoveryFailures:
+    if text not in _MODES:
+        raise UsageError(f"--recovery-failures is {', '.join(_MODES)}, not '{text}'")
+    return _MODES[text]
 
 
 def _add_capacity(row: dict[str, float], accelerators: int | None, price: float | None) -> None:

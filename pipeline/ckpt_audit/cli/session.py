@@ -10,13 +10,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckpt_audit.config import Config
 from ckpt_audit.config_load import load_config
-from ckpt_audit.errors import ConfigError, UsageError
+from ckpt_audit.errors import ConfigError
 from ckpt_audit.units import US_PER_S
 
 if TYPE_CHECKING:
@@ -63,15 +63,9 @@ class Session:
         if self._config is None:
             given = {"db": self.common.db, "wait": self.common.wait}
             flags = {key: value for key, value in given.items() if value is not None}
-            self._config = load_config(
-                flags, os.environ, Path.cwd(), read_text, self.common.config
-            )
+            self._config = load_config(flags, os.environ, Path.cwd(), read_text, self.common.config)
             self.detail(f"configuration: {self._config.path or 'defaults'}")
         return self._config
-
-    def use_config(self, config: Config) -> None:
-        """Works with another configuration from here on."""
-        self._config = config
 
     @property
     def now(self) -> int:
@@ -101,6 +95,24 @@ class Session:
         with Warehouse.open(config.db, read_only=read_only, wait_s=config.wait_s) as warehouse:
             yield warehouse
 
+    @contextmanager
+    def settled_warehouse(self) -> Iterator[Warehouse]:
+        """Opens the warehouse to read, with derived tables that fit the configuration.
+
+        Where it says something else than when they were made, or making them was interrupted,
+        they are made again first.
+        """
+        from ckpt_audit import workflow
+
+        with self.warehouse(read_only=True) as warehouse:
+            if workflow.is_settled(warehouse, self.config):
+                yield warehouse
+                return
+        self.say("the configuration or the input has changed; working the numbers out anew")
+        with self.warehouse(read_only=False) as warehouse:
+            workflow.refresh(warehouse, self.config, self.machine_zone)
+            yield warehouse
+
     def out(self, text: str) -> None:
         """Prints data on stdout."""
         print(text, file=sys.stdout)  # noqa: T201
@@ -119,10 +131,6 @@ class Session:
     def shows_progress(self) -> bool:
         """Someone watches: stderr is a terminal and nobody asked for quiet."""
         return not self.common.quiet and sys.stderr.isatty()
-
-    def with_db(self, db: Path) -> Config:
-        """The configuration with another warehouse."""
-        return replace(self.config, db=db)
 
 
 def warn(message: str) -> None:
@@ -172,14 +180,3 @@ def split_list(values: Sequence[str] | None) -> list[str]:
     ['45m', '60m', '2h']
     """
     return [part for value in values or () for part in value.split(",") if part]
-
-
-def parse_choice(option: str, value: str, allowed: Sequence[str]) -> str:
-    """Holds an option to its allowed values.
-
-    Raises:
-        UsageError: The value is none of them.
-    """
-    if value not in allowed:
-        raise UsageError(f"{option} must be one of {', '.join(allowed)}, not '{value}'")
-    return value

@@ -54,6 +54,11 @@ class ByteSource:
     Args:
         stream: Where the bytes come from, at its beginning.
         name: The name that errors and formats give.
+
+    Attributes:
+        n_bytes: Decompressed bytes consumed so far.
+        overlong: Lines of which something was skipped.
+        ends_open: Whether the last line consumed has no end.
     """
 
     def __init__(self, stream: Readable, name: str = "") -> None:
@@ -64,7 +69,7 @@ class ByteSource:
         self._ahead = b""
         self._hash = hashlib.sha256()
         self._n_newlines = 0
-        self._ends_open = False
+        self.ends_open = False
         self._start = START
         self._recent: deque[tuple[Mark, bytes]] = deque()
 
@@ -86,7 +91,7 @@ class ByteSource:
     @property
     def n_lines(self) -> int:
         """Lines consumed so far, counted as an editor would."""
-        return self._n_newlines + self._ends_open
+        return self._n_newlines + self.ends_open
 
     @property
     def sha256(self) -> str:
@@ -171,7 +176,7 @@ class ByteSource:
         self._remember(Mark(offset, line_no), raw)
         kept = self._without_overlong(raw, line_no) if len(raw) > MAX_LINE_BYTES else raw
         self._n_newlines += raw.count(b"\n")
-        self._ends_open = not raw.endswith(b"\n")
+        self.ends_open = not raw.endswith(b"\n")
         return line_no, kept
 
     def _without_overlong(self, raw: bytes, line_no: int) -> bytes:

@@ -92,8 +92,9 @@ class _Inflated:
 class _Guarded:
     """Turns every way in which reading can fail into one sentence."""
 
-    def __init__(self, inner: Readable, where: str) -> None:
+    def __init__(self, inner: Readable, raw: BinaryIO, where: str) -> None:
         self._inner = inner
+        self._raw = raw
         self._where = where
 
     def read(self, size: int, /) -> bytes:
@@ -109,6 +110,7 @@ class _Guarded:
 
     def close(self) -> None:
         self._inner.close()
+        self._raw.close()  # gzip leaves it open
 
 
 def decompressed(raw: BinaryIO, where: str) -> Readable:
@@ -136,7 +138,7 @@ def decompressed(raw: BinaryIO, where: str) -> Readable:
     elif magic.startswith(_ZSTD):
         reader = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
         stream = cast(Readable, reader)
-    return _Guarded(stream, where)
+    return _Guarded(stream, raw, where)
 
 
 def open_path(path: Path, where: str) -> Readable:

@@ -146,13 +146,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing to change: what, why, what it is worth, how sure, and what would flip it."""
+    """One thing to change: what, why, what it is worth, how sure, what would flip it.
+
+    ``short`` says it in one clause, for a headline.
+    """
 
     what: str
     why: str
     saving: str
     sure: str
     flip: str
+    short: str
     href: str | None = None
 
 
@@ -222,6 +226,8 @@ class ReportView:
 
     Attributes:
         title: Of the document.
+        period: The window in words.
+        eyebrow: What the page is, in one quiet line.
         headline: The one sentence.
         remarks: Short sentences under it: coverage, confidence, what is not known.
         cards: The four figures.
@@ -235,6 +241,7 @@ class ReportView:
 
     title: str
     period: str
+    eyebrow: str
     headline: str
     remarks: tuple[str, ...]
     cards: tuple[Card, ...]

@@ -62,10 +62,10 @@ def _tenths(value: float) -> str:
 
 
 def signed_hours(duration_s: float | None) -> str:
-    """Hours with their sign, for a difference.
+    r"""Hours with their sign, for a difference.
 
-    >>> signed_hours(3600.0), signed_hours(-7200.0), signed_hours(0.0)
-    ('+1.0', '−2.0', '0.0')
+    >>> tuple(signed_hours(v) for v in (3600.0, -7200.0, 0.0)) == ("+1.0", "\u22122.0", "0.0")
+    True
     """
     if duration_s is None:
         return UNKNOWN

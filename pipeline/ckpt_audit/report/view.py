@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ckpt_audit.audit.data import ReportData
-from ckpt_audit.report.blocks import Block, Figure, ReportView, RunView, Section
+from ckpt_audit.documents import report_document
+from ckpt_audit.report.blocks import ROW_LIMIT, Block, Figure, ReportView, RunView, Section
 from ckpt_audit.report.numbers import date_time, slug
-from ckpt_audit.report.payload import payload
 from ckpt_audit.report.sections import (
     change,
     headline,
@@ -21,6 +23,8 @@ from ckpt_audit.report.sections import (
     where_time,
 )
 from ckpt_audit.report.sections.context import Context
+
+MOST_WITH_EVIDENCE = 150
 
 RUN_SECTIONS = (
     where_time.section,
@@ -54,6 +58,8 @@ def build_view(data: ReportData) -> ReportView:
     return ReportView(
         title=f"{period}: {names or 'no run'}" + (" and more" if len(contexts) > 3 else ""),
         period=period,
+        eyebrow=f"Checkpoint audit · {names or 'no run'}"
+        + (" and more" if len(contexts) > 3 else ""),
         headline=headline.run_headline(single) if single else headline.fleet_headline(contexts),
         remarks=remarks + (headline.run_remarks(single) if single else ()),
         cards=headline.run_cards(single) if single else headline.fleet_cards(contexts),
@@ -62,7 +68,7 @@ def build_view(data: ReportData) -> ReportView:
         sections=(quality.section(data), method.section(data), method.glossary()),
         footer=f"ckpt-audit {data.version}, newest evidence {date_time(data.as_of)} UTC",
         file_name=f"ckpt-audit-{slug(data.window.label)}.json",
-        payload=payload(data),
+        payload=_payload(data),
     )
 
 
@@ -75,6 +81,18 @@ def _run(ctx: Context, single: bool) -> RunView:
         cards=() if single else headline.run_cards(ctx),
         sections=tuple(make(ctx) for make in RUN_SECTIONS),
     )
+
+
+def _payload(data: ReportData) -> dict[str, Any]:
+    """The report's document, cut so that the page stays small: the whole is `report --json`."""
+    document = report_document(data)
+    found = document["incidents"]
+    if len(found) > MOST_WITH_EVIDENCE:
+        document["incidents"] = [{**row, "evidence": []} for row in found[:ROW_LIMIT]]
+        document["cut"] = (
+            f"{min(len(found), ROW_LIMIT)} of {len(found)} incidents, without their evidence"
+        )
+    return document
 
 
 def figures_of(view: ReportView) -> tuple[Figure, ...]:

@@ -13,15 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ckpt_audit.ingest.formats._job_log_steps import StepRow
-from ckpt_audit.ingest.formats._scan import Positions
+from ckpt_audit.ingest.formats._job_log_steps import (
+    StepRow,
+    StepRule,
+    read_steps,
+    rescaled_us,
+)
+from ckpt_audit.ingest.formats._scan import LineIndex, Positions
 from ckpt_audit.ingest.formats._stamps import day_us
 from ckpt_audit.records import ClockKind, StepBatch
 from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
 
 MAX_WIDTH = 400
 _MAX_DIGITS = 18
+_EXACT_DIGITS = 15  # integers up to 2**53 are exact as floating-point numbers
 _ROWS_AT_ONCE = 1 << 14
+_MAX_LAYOUTS = 48
+_LEARNED_PER_BLOCK = 32
 _ZERO, _NINE, _SPACE = 48, 57, 32
 
 Bytes = npt.NDArray[np.uint8]
@@ -42,11 +50,14 @@ class _Number:
 
     def read(self, cells: Bytes) -> tuple[Positions, Mask]:
         """Values, scaled by 10 to the decimals, and whether blanks come only before digits."""
-        digits = cells[:, self.columns]
-        is_digit = digits != _SPACE
-        values = np.zeros(len(cells), dtype=np.int64)
-        for place in range(len(self.columns)):
-            values = values * 10 + np.where(is_digit[:, place], digits[:, place] - _ZERO, 0)
+        printed = cells[:, self.columns]
+        is_digit = printed != _SPACE
+        weights = 10 ** np.arange(len(self.columns) - 1, -1, -1, dtype=np.int64)
+        digits = np.where(is_digit, printed - _ZERO, 0)
+        if len(self.columns) <= _EXACT_DIGITS:
+            values = (digits.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64)
+        else:
+            values = digits.astype(np.int64) @ weights
         return values, np.asarray((is_digit[:, :-1] <= is_digit[:, 1:]).all(axis=1))
 
 
@@ -81,6 +92,8 @@ def learn(line: bytes, row: StepRow, hit_at: int) -> Layout | None:
     numbers: dict[str, _Number] = {}
     for name, (start, end) in spans.items():
         if name == "stamp":
+            if line[start + 4 : start + 5] != b"-":
+                return None
             continue
         text = line[start:end]
         whole, _, decimals = text.partition(b".")
@@ -204,9 +217,106 @@ def _append(
     if "elapsed" not in values:
         batch.elapsed_us.extend(none)
         return
-    scale = 10 ** layout.numbers["elapsed"].n_decimals
-    scaled = values["elapsed"][fits]
-    if model.unit_us % scale == 0:
-        batch.elapsed_us.extend((scaled * (model.unit_us // scale)).tolist())
-    else:
-        batch.elapsed_us.extend([round(value * model.unit_us / scale) for value in scaled.tolist()])
+    scaled, n_decimals = values["elapsed"][fits], layout.numbers["elapsed"].n_decimals
+    if model.unit_us % 10**n_decimals == 0:
+        batch.elapsed_us.extend((scaled * (model.unit_us // 10**n_decimals)).tolist())
+        return
+    batch.elapsed_us.extend(
+        rescaled_us(digits, n_decimals, model.unit_us) for digits in scaled.tolist()
+    )
+
+
+class LayoutReader:
+    """Reads the step lines of one source, learning layouts as it goes.
+
+    Args:
+        rules: Index of a rule's literal among all literals, and the rule.
+    """
+
+    def __init__(self, rules: dict[int, StepRule]) -> None:
+        self._rules = rules
+        self._layouts: dict[int, list[Layout]] = {index: [] for index in rules}
+
+    def take(
+        self,
+        block: bytes,
+        index: LineIndex,
+        hits: tuple[Positions, Positions],
+        batch: StepBatch,
+    ) -> Mask:
+        """Adds step lines of a block to a batch.
+
+        Args:
+            block: The block.
+            index: Its lines.
+            hits: Where literals end and their indices, each of shape (n,).
+            batch: What is added to.
+
+        Returns:
+            Which hits are done with, shape (n,).
+        """
+        ends, literals = hits
+        lines = index.line_of(ends - 1)
+        alone = np.ones(len(ends), dtype=np.bool_)
+        same = lines[1:] == lines[:-1]
+        alone[1:] &= ~same
+        alone[:-1] &= ~same
+        done = np.zeros(len(ends), dtype=np.bool_)
+        buffer = np.frombuffer(block, dtype=np.uint8)
+        for literal in self._rules:
+            chosen = np.flatnonzero(alone & (literals == literal))
+            if len(chosen):
+                taken = self._take(literal, block, buffer, index, ends[chosen], batch)
+                done[chosen[taken]] = True
+        return done
+
+    def _take(
+        self,
+        literal: int,
+        block: bytes,
+        buffer: Bytes,
+        index: LineIndex,
+        ends: Positions,
+        batch: StepBatch,
+    ) -> Mask:
+        lines = index.line_of(ends - 1)
+        starts, numbers = index.starts(lines), lines + index.first_line
+        left = np.ones(len(ends), dtype=np.bool_)
+        known = self._layouts[literal]
+
+        def try_layout(layout: Layout) -> None:
+            tried = np.flatnonzero(left & (ends - starts == layout.hit_at))
+            if len(tried):
+                fits = read_alike(layout, buffer, starts[tried], numbers[tried], batch)
+                left[tried[fits]] = False
+
+        for layout in known:
+            try_layout(layout)
+        unread: list[int] = []
+        for _ in range(_LEARNED_PER_BLOCK):
+            waiting = np.flatnonzero(left)
+            if not len(waiting):
+                break
+            first = int(waiting[0])
+            start = int(starts[first])
+            learned = _learn(self._rules[literal], block, start, int(ends[first]))
+            if learned is not None:
+                known.insert(0, learned)
+                try_layout(learned)
+            if left[first]:
+                unread.append(first)
+                left[first] = False
+        del known[_MAX_LAYOUTS:]
+        left[unread] = True
+        return ~left
+
+
+def _learn(rule: StepRule, block: bytes, start: int, hit_end: int) -> Layout | None:
+    """The layout of the line that starts at a place, if it holds one plain step."""
+    line = block[start : start + MAX_WIDTH].partition(b"\n")[0]
+    rows = read_steps(rule, line.decode("latin-1"))
+    if len(rows) != 1 or rows[0].is_initial:
+        return None
+    if any(mark in line[: rows[0].end] for mark in (b"\r", b"\x1b")):
+        return None
+    return learn(line, rows[0], hit_end - start)

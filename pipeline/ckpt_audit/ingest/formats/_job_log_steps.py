@@ -51,7 +51,7 @@ STEP_RULES: tuple[StepRule, ...] = (
         looks_like=re.compile(r"(?<![/\w.])iteration\s+\S*\d\S*/\s*\S+\s*\|"),
         emitter="megatron",
         unit_us=US_PER_MS,
-        example=" iteration      200/  320000 | elapsed time per iteration (ms): 950.6 | lm loss 9.1 |",
+        example=" iteration      200/ 320000 | elapsed time per iteration (ms): 950.6 | lm loss 9|",
     ),
     StepRule(
         literal=" iter time (s): ",
@@ -96,6 +96,24 @@ class StepRow:
         return self.step == 0 and self.emitter == "deepspeed_rank"
 
 
+def scaled_us(number: str, unit_us: int) -> int:
+    """A printed number of units in microseconds.
+
+    >>> scaled_us("950.6", 1000), scaled_us("1.5e2", 1_000_000)
+    (950600, 150000000)
+    """
+    whole, _, decimals = number.partition(".")
+    if not (whole + decimals).isdigit():
+        return round(float(number) * unit_us)
+    return rescaled_us(int(whole + decimals), len(decimals), unit_us)
+
+
+def rescaled_us(digits: int, n_decimals: int, unit_us: int) -> int:
+    """The same from the digits without their point."""
+    scale: int = 10**n_decimals
+    return digits * (unit_us // scale) if unit_us % scale == 0 else round(digits * unit_us / scale)
+
+
 def read_steps(rule: StepRule, text: str) -> list[StepRow]:
     """All completed steps that a rule finds in a line (lines get joined)."""
     return [
@@ -128,7 +146,7 @@ def _row(rule: StepRule, text: str, match: re.Match[str]) -> StepRow:
         step=int(groups["step"]),
         target_step=int(groups["total"]) if groups.get("total") else None,
         stamp=stamp if stamp.clock_us is not None else UNDATED,
-        elapsed_us=None if elapsed is None else round(float(elapsed) * unit_us),
+        elapsed_us=None if elapsed is None else scaled_us(elapsed, unit_us),
         n_samples=int(groups["samples"]) if groups.get("samples") else None,
         unit_us=unit_us,
         end=match.end(),

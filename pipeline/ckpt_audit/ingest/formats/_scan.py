@@ -60,7 +60,7 @@ class LineIndex:
 
     def __init__(self, block: bytes, first_line: int) -> None:
         self._block = block
-        self._first_line = first_line
+        self.first_line = first_line
         self._ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == 10)
 
     def line_of(self, positions: Positions) -> Positions:
@@ -75,10 +75,10 @@ class LineIndex:
 
     def number(self, position: int) -> int:
         """Number of the line that holds a position."""
-        return self._first_line + int(np.searchsorted(self._ends, position))
+        return self.first_line + int(np.searchsorted(self._ends, position))
 
     def segment(self, position: int) -> tuple[int, int]:
-        """Bounds of the stretch between line ends (``\\n`` or ``\\r``) that holds a position."""
+        """Bounds of the stretch between line ends of any kind that holds a position."""
         block = self._block
         newline = block.rfind(b"\n", 0, position)
         start = max(newline, block.rfind(b"\r", newline + 1, position)) + 1

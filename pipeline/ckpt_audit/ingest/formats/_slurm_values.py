@@ -115,7 +115,6 @@ def parse_count(text: str, unit: int = 1) -> int | None:
     scale: int = 1024 ** " KMGTP".index(suffix or " ")
     whole = round(float(number) * scale) if "." in number else int(number) * scale
     return whole * unit
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,4 +168,3 @@ def nearest_stamp(text: str, at: int) -> tuple[Stamp, tuple[int, int] | None]:
         if stamp.clock_us is not None:
             found, span = stamp, match.span()
     return found, span
-

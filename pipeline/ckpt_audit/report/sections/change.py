@@ -16,18 +16,22 @@ SLOW_NOTICE_S = 30.0 * S_PER_MIN
 
 def section(ctx: Context) -> Section:
     """What would pay, the largest saving first."""
-    found = [c for c in (_interval(ctx), _older_restores(ctx), _notice(ctx)) if c is not None]
-    found.sort(key=lambda pair: -pair[0])
-    items = tuple(change for _, change in found[:MOST_ROWS])
+    items = tuple(change for _, change in found(ctx))
     nothing = f"Nothing: {_why_nothing(ctx)}."
     if not items:
         answer = nothing
     else:
-        answer = f"{plural(len(items), 'change')} would pay: {items[0].what[0].lower()}"
-        answer += f"{items[0].what[1:]}" + (" first." if len(items) > 1 else ".")
+        many = "One change would pay" if len(items) == 1 else f"{len(items)} changes would pay"
+        answer = f"{many}. {items[0].short}."
     return Section(
         ctx.anchor("change"), "What to change?", answer, (Changes(items, nothing),) if items else ()
     )
+
+
+def found(ctx: Context) -> list[tuple[float, Change]]:
+    """What would pay, as seconds saved and change, the largest first."""
+    known = [c for c in (_interval(ctx), _older_restores(ctx), _notice(ctx)) if c is not None]
+    return sorted(known, key=lambda pair: -pair[0])[:MOST_ROWS]
 
 
 def _why_nothing(ctx: Context) -> str:
@@ -55,6 +59,8 @@ def _interval(ctx: Context) -> tuple[float, Change] | None:
         saving=f"about {hours(saving_s)}" if advice.saving_h is not None else "unknown",
         sure=sure,
         flip=flip,
+        short=f"Saving every {every} instead of every {duration(advice.current_s)} would save "
+        + (f"about {hours(saving_s)}" if advice.saving_h is not None else "time"),
         href=f"#{ctx.anchor('interval')}",
     )
 
@@ -83,6 +89,8 @@ def _older_restores(ctx: Context) -> tuple[float, Change] | None:
         saving="unknown" if saving_s is None else hours(saving_s),
         sure="counted, for the incidents seen",
         flip="the newer checkpoint could not in fact be loaded",
+        short="Resuming from the newest verified checkpoint would have saved "
+        + (f"{plural(steps, 'step')}" if saving_s is None else hours(saving_s)),
         href=f"#{ctx.anchor('incidents')}",
     )
 
@@ -98,15 +106,17 @@ def _notice(ctx: Context) -> tuple[float, Change] | None:
     who = sorted({i.detector or "an unknown party" for i in slow})
     longest = max(i.detection_s or 0.0 for i in slow)
     were = "was" if len(slow) == 1 else "were"
+    limit = f"{SLOW_NOTICE_S / S_PER_MIN:.0f} min"
     few = "" if len(slow) >= FEW else "; few incidents, so the next month may differ"
     return saving_s, Change(
-        what=f"Notice failures within {duration(SLOW_NOTICE_S)}",
+        what=f"Notice failures within {limit}",
         why=f"{plural(len(slow), 'failure')} {were} noticed later than that, at worst after "
         f"{duration(longest)}, by: {', '.join(who)}",
         saving=f"up to {hours(saving_s)}",
         sure=f"counted, had each been noticed in time{few}",
         flip="a healthy pause (evaluation, save, load) that lasts two thirds of the limit or more: "
         "it would then kill sound runs",
+        short=f"Noticing failures within {limit} would have saved up to {hours(saving_s)}",
         href=f"#{ctx.anchor('recovery')}",
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from calendar import month_name
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,7 +12,6 @@ from ckpt_audit.report.blocks import Card, Cell, Column, Row, Table
 from ckpt_audit.report.numbers import (
     date_time,
     duration,
-    hours,
     hours_us,
     money,
     plural,
@@ -18,14 +19,21 @@ from ckpt_audit.report.numbers import (
     whole,
     whole_hours,
 )
+from ckpt_audit.report.sections import change
 from ckpt_audit.report.sections.context import FEW, Context
 from ckpt_audit.report.words import bucket_label, kind_label
 from ckpt_audit.units import US_PER_S
 
 
 def period(label: str, complete: bool) -> str:
-    """The window, with "so far" where the data does not cover it."""
-    return label if complete else f"{label}, so far"
+    """The window in words, with "so far" where the data does not cover it.
+
+    >>> period("2026-05", complete=True), period("2026-W21", complete=False)
+    ('May 2026', '2026-W21, so far')
+    """
+    month = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", label)
+    name = f"{month_name[int(month[2])]} {month[1]}" if month else label
+    return name if complete else f"{name}, so far"
 
 
 def run_headline(ctx: Context) -> str:
@@ -33,8 +41,8 @@ def run_headline(ctx: Context) -> str:
     if not ctx.allocated_us:
         return "No allocated time was seen in this window."
     parts = [
-        f"{share(ctx.bucket_us('productive'), ctx.allocated_us)} of "
-        f"{hours_us(ctx.allocated_us)} went into new steps."
+        (f"{share(ctx.bucket_us('productive'), ctx.allocated_us)} of "
+        f"{hours_us(ctx.allocated_us)} went into new steps.")
     ]
     if ctx.lost_us:
         parts.append(f"{hours_us(ctx.lost_us)} were lost{_biggest(ctx)}.")
@@ -74,25 +82,24 @@ def _median_detection(ctx: Context) -> str:
 
 
 def advice_sentence(ctx: Context) -> str:
-    """What to do about the interval, in one sentence."""
-    advice, n_failures = ctx.one.advice, len(ctx.failures)
-    if advice.change and advice.recommended_s is not None:
-        every = duration(advice.recommended_s)
-        if advice.recommended_steps is not None:
-            every = f"{plural(advice.recommended_steps, 'step')} ({every})"
-        worth = f" and save about {hours(advice.saving_h * 3600)}" if advice.saving_h else ""
-        return f"Saving every {every} instead of {duration(advice.current_s)} would pay{worth}."
+    """What to do, in one sentence or two."""
+    best = change.found(ctx)
+    texts = [f"{best[0][1].short}."] if best else []
+    if not ctx.one.advice.change:
+        texts.append(interval_sentence(ctx))
+    return " ".join(text for text in texts if text)
+
+
+def interval_sentence(ctx: Context) -> str:
+    """The verdict on an interval that is not to be changed."""
+    advice = ctx.one.advice
     if advice.exact_s is None:
         return ""
-    if n_failures == 0:
+    if not ctx.failures:
         return "No failure was seen, so the interval has nothing to be judged by."
-    inside = (
-        advice.current_s is not None
-        and advice.flat_low_s is not None
-        and advice.flat_high_s is not None
-        and advice.flat_low_s <= advice.current_s <= advice.flat_high_s
-    )
-    if inside:
+    low, high = advice.flat_low_s, advice.flat_high_s
+    now = advice.current_s
+    if now is not None and low is not None and high is not None and low <= now <= high:
         return "The save interval needs no change."
     return "No change of the save interval is advised yet."
 
@@ -103,7 +110,9 @@ def run_remarks(ctx: Context) -> tuple[str, ...]:
     if ctx.away is not None:
         since = ctx.away.fault_at or ctx.away.last_step_at
         at = f" since {date_time(since)} UTC" if since is not None else ""
-        remarks.append(f"No step has been seen{at}: the run had not come back by the last evidence.")
+        remarks.append(
+            f"No step has been seen{at}: the run had not come back by the last evidence."
+        )
     moved = sum(line.could_move_us for line in ctx.one.ledger)
     if moved:
         remarks.append(f"{hours_us(moved)} could belong to another bucket, for lack of evidence.")
@@ -125,7 +134,7 @@ def run_cards(ctx: Context) -> tuple[Card, ...]:
     worth = ctx.capacity(ctx.lost_acc_us)
     note = f"{acc} accelerator-hours" if acc else "number of accelerators unknown"
     if worth is not None:
-        note += f", {money(worth)} of capacity"
+        note += f", worth {money(worth)} of capacity"
     calendar = share(ctx.bucket_us("productive"), ctx.calendar_us)
     return (
         Card(
@@ -134,7 +143,12 @@ def run_cards(ctx: Context) -> tuple[Card, ...]:
             f"of allocated time; {calendar} of calendar time",
             f"#{ctx.anchor('time')}",
         ),
-        Card("Hours lost", hours_us(ctx.lost_us), note, f"#{ctx.anchor('time')}"),
+        Card(
+            "Hours lost",
+            hours_us(ctx.lost_us) if ctx.allocated_us else "unknown",
+            note,
+            f"#{ctx.anchor('time')}",
+        ),
         incident_card(ctx.incidents, [ctx.label(i) for i in ctx.failures], ctx),
         checkpoint_card(ctx),
     )
@@ -198,11 +212,11 @@ def fleet_headline(contexts: Sequence[Context]) -> str:
     if worst.lost_us and len(contexts) > 1:
         amount = "all" if worst.lost_us == lost else hours_us(worst.lost_us)
         text += f", {amount} of it by {worst.one.run.run}"
-    changes = sum(1 for c in contexts if c.one.advice.change)
-    if changes:
-        what = "A better save interval is"
-        return f"{text}. {what} known for {plural(changes, 'run')}."
-    return f"{text}. No save interval needs to change."
+    best = [(found[0], c) for c in contexts if (found := change.found(c))]
+    if best:
+        (_, top), ctx = max(best, key=lambda pair: pair[0][0])
+        return f"{text}. {top.short}, on {ctx.one.run.run}."
+    return f"{text}. Nothing is known that would save much."
 
 
 def fleet_cards(contexts: Sequence[Context]) -> tuple[Card, ...]:
@@ -211,12 +225,14 @@ def fleet_cards(contexts: Sequence[Context]) -> tuple[Card, ...]:
     kept = sum(c.bucket_us("productive") for c in contexts)
     lost_acc = sum(c.lost_acc_us for c in contexts)
     known = all(c.allocated_acc_us or not c.allocated_us for c in contexts)
-    note = f"{whole_hours(lost_acc / US_PER_S)} accelerator-hours" if known else (
-        "number of accelerators unknown for a run"
+    note = (
+        f"{whole_hours(lost_acc / US_PER_S)} accelerator-hours"
+        if known
+        else ("number of accelerators unknown for a run")
     )
     worth = [c.capacity(c.lost_acc_us) for c in contexts]
     if worth and all(w is not None for w in worth):
-        note += f", {money(sum(w for w in worth if w is not None))} of capacity"
+        note += f", worth {money(sum(w for w in worth if w is not None))} of capacity"
     failures = sum(len(c.failures) for c in contexts)
     others = sum(len(c.incidents) for c in contexts) - failures
     without = sum(1 for c in contexts if c.one.newest_verified is None)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ckpt_audit.facts import Checkpoint
+from ckpt_audit.reliability.sample import Sample
 from ckpt_audit.report.blocks import (
     Block,
     Cell,
@@ -19,10 +20,10 @@ from ckpt_audit.report.blocks import (
 )
 from ckpt_audit.report.numbers import date_time, duration, plural, share, whole
 from ckpt_audit.report.sections.context import Context
-from ckpt_audit.reliability.sample import Sample
 from ckpt_audit.units import S_PER_H, US_PER_H, US_PER_S
 
-MOST_POINTS = 300
+MOST_POINTS = 240
+STRETCHES = 150
 
 
 def section(ctx: Context) -> Section:
@@ -55,11 +56,11 @@ def ages(ctx: Context) -> list[tuple[int, float, float]]:
     The age is that of the captured state, so that it does not fall to zero at a save.
     """
     good = sorted(
-        (
+
             (c.committed_at, c.started_at if c.started_at is not None else c.committed_at)
             for c in ctx.one.checkpoints
             if c.grade is not None and c.committed_at is not None
-        )
+
     )
     found: list[tuple[int, float, float]] = []
     newest: int | None = None
@@ -83,34 +84,41 @@ def _figure(ctx: Context) -> Figure | None:
     for at, before, after in found[1:]:
         line += [(at, before), (at, after)]
     worst = max(found[1:], key=lambda item: item[1])
+    dense = len(line) > MOST_POINTS
+    shape = (
+        "The oldest that it became in each stretch."
+        if dense
+        else ("A saw-tooth that falls at each verified save.")
+    )
     data: dict[str, Any] = {
         "start": ctx.data.window.start_at,
         "end": ctx.data.window.end_at,
-        "line": tuple(_peaks(line)),
+        "line": tuple(_peaks(line, ctx.data.window.start_at, ctx.end_us)),
         "worst": (worst[0], worst[1]),
+        "dense": dense,
     }
     return Figure(
         ctx.anchor("figure-age"),
         "checkpoint_age",
         "Age of the newest verified checkpoint",
-        f"A saw-tooth that falls at each verified save. The oldest it became is "
+        f"{shape} The oldest it became is "
         f"{duration(worst[1] * S_PER_H)}, on {date_time(worst[0])} UTC.",
         data,
         _age_table(ctx, found),
     )
 
 
-def _peaks(line: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The line, thinned to the highest and lowest point of each of `MOST_POINTS` stretches."""
-    if len(line) <= 4 * MOST_POINTS:
+def _peaks(line: list[tuple[int, float]], start: int, end: int) -> list[tuple[int, float]]:
+    """The line; where it is too dense to be read, the oldest in each of `STRETCHES`."""
+    if len(line) <= MOST_POINTS or end <= start:
         return line
-    size = max(2, len(line) // MOST_POINTS)
-    kept: list[tuple[int, float]] = []
-    for at in range(0, len(line), size):
-        part = line[at : at + size]
-        ends = {part[0], max(part, key=lambda p: p[1]), min(part, key=lambda p: p[1]), part[-1]}
-        kept += [point for point in part if point in ends]
-    return kept
+    size = (end - start) / STRETCHES
+    worst: dict[int, tuple[int, float]] = {}
+    for at, age in line:
+        place = int((at - start) / size)
+        if place not in worst or worst[place][1] < age:
+            worst[place] = (at, age)
+    return [worst[place] for place in sorted(worst)]
 
 
 def _age_table(ctx: Context, found: list[tuple[int, float, float]]) -> Table:
@@ -152,9 +160,10 @@ def _facts(ctx: Context, saves: list[Checkpoint]) -> Facts:
     kind = "none" if not n_async else "all" if n_async == len(saves) else f"{n_async:,}"
     origins = Counter(c.cost_origin for c in saves if c.cost_origin)
     origin = ", ".join(f"{n:,} from the {name}" for name, n in sorted(origins.items()))
+    words = sample_words(ctx.one.estimate.c) + ("; " if origin else "")
     return Facts(
         (
-            ("Cost of a save, C", sample_words(ctx.one.estimate.c), origin),
+            ("Cost of a save, C (mean)", duration(ctx.one.estimate.c.mean), f"{words}{origin}"),
             ("Start to durable", commit, longest),
             ("Written in the background", kind, f"of {plural(len(saves), 'save')}"),
         )
@@ -192,9 +201,7 @@ def _bad_table(ctx: Context, bad: list[Checkpoint]) -> Table:
         Column("Where"),
     )
     caption = "Saves that are not verified"
-    return Table(
-        ctx.anchor("table-bad"), caption, columns, rows, note, filterable=len(rows) > 10
-    )
+    return Table(ctx.anchor("table-bad"), caption, columns, rows, note, filterable=len(rows) > 10)
 
 
 def _bad_row(save: Checkpoint) -> Row:

@@ -153,9 +153,7 @@ def _row(ctx: Context, incident: Incident) -> Row:
         _time(incident, "lost_work_s", incident.lost_work_s),
         _time(incident, "detection_s", incident.detection_s),
         _time(incident, "recovery_s", incident.recovery_s),
-        Cell(
-            hours(total).removesuffix(" h"), sort=total, badges=("in part",) if partly else ()
-        ),
+        Cell(hours(total).removesuffix(" h"), sort=total, badges=("in part",) if partly else ()),
         Cell(whole_hours(incident.loss_acc_s), sort=incident.loss_acc_s),
     )
     return Row(cells, f"incident-{slug(incident.id)}", _detail(ctx, incident))

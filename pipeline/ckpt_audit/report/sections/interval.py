@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ckpt_audit.documents import configured_s
 from ckpt_audit.model.waste import exact_waste
 from ckpt_audit.report.blocks import Block, Cell, Column, Facts, Figure, Row, Section, Table, Text
 from ckpt_audit.report.numbers import between, duration, hours_us, plural, share
@@ -66,11 +67,11 @@ def _inside(ctx: Context) -> bool:
 def _facts(ctx: Context) -> Facts:
     a, cadence = ctx.one.advice, ctx.one.cadence
     configured = "unknown"
-    configured_s = _configured_s(ctx)
+    every_s = configured_s(cadence)
     if cadence.configured_steps is not None:
         configured = plural(cadence.configured_steps, "step")
-        if configured_s is not None:
-            configured += f" ({duration(configured_s)})"
+        if every_s is not None:
+            configured += f" ({duration(every_s)})"
     seen = "unknown" if cadence.observed_steps is None else plural(cadence.observed_steps, "step")
     recommended = duration(a.recommended_s)
     if a.recommended_steps is not None:
@@ -92,13 +93,6 @@ def _facts(ctx: Context) -> Facts:
             ("Chance that it is better", better, a.basis),
         )
     )
-
-
-def _configured_s(ctx: Context) -> float | None:
-    cadence = ctx.one.cadence
-    if cadence.configured_steps is None or cadence.step_s is None:
-        return None
-    return cadence.configured_steps * cadence.step_s
 
 
 def _check(ctx: Context) -> Text:
@@ -140,7 +134,7 @@ def _figure(ctx: Context) -> Figure | None:
     marks = [
         (name, at)
         for name, at in (
-            ("configured", _configured_s(ctx)),
+            ("configured", configured_s(ctx.one.cadence)),
             ("effective", ctx.one.cadence.effective_s),
             ("optimum", a.exact_s),
             ("recommended", a.recommended_s),
@@ -151,9 +145,11 @@ def _figure(ctx: Context) -> Figure | None:
     high = max([a.exact_s * 6, *(at * 1.5 for _, at in marks)])
     x_s = [float(v) for v in np.geomspace(low, high, POINTS)]
     population = ctx.population("interval") or ctx.population("all")
-    band = _band(x_s, c, d, r, population.mean_time.low_s, population.mean_time.high_s) if (
-        population is not None
-    ) else ((), ())
+    band = (
+        _band(x_s, c, d, r, population.mean_time.low_s, population.mean_time.high_s)
+        if (population is not None)
+        else ((), ())
+    )
     data: dict[str, Any] = {
         "x_s": tuple(x_s),
         "waste": tuple(_wastes(x_s, c, m, d, r)),
@@ -213,7 +209,7 @@ def _sensitivity(ctx: Context) -> Block:
         means.append(population.mean_time.high_s)
     names = ["low end", "used", "high end"]
     columns = (
-        Column("Interval", numeric=True),
+        Column("Interval"),
         *(
             Column(f"M {duration(value)} ({name})", numeric=True)
             for name, value in zip(names, means, strict=False)

@@ -1,5 +1,7 @@
 """Method and provenance, and the glossary."""
 
+# ruff: noqa: RUF001 (formulas in their usual signs)
+
 from __future__ import annotations
 
 from ckpt_audit.audit.data import ReportData
@@ -36,7 +38,9 @@ def section(data: ReportData) -> Section:
         Heading("Formulas"),
         Terms(FORMULAS),
         Heading("Buckets"),
-        Terms(tuple((b.label, f"{b.meaning[0].upper()}{b.meaning[1:]}.") for b in BUCKETS.values())),
+        Terms(
+            tuple((b.label, f"{b.meaning[0].upper()}{b.meaning[1:]}.") for b in BUCKETS.values())
+        ),
         _settings(data),
         _inputs(data),
     )

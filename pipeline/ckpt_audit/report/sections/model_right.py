@@ -1,11 +1,13 @@
 """Was the model right? Observed beside predicted, bucket by bucket."""
 
+# ruff: noqa: RUF001 (formulas in their usual signs)
+
 from __future__ import annotations
 
 from typing import Any
 
 from ckpt_audit.audit.data import LedgerLine
-from ckpt_audit.report.blocks import Cell, Column, Figure, Row, Section, Table, Text
+from ckpt_audit.report.blocks import Block, Cell, Column, Figure, Row, Section, Table, Text
 from ckpt_audit.report.numbers import bare_hours, plural, signed_hours
 from ckpt_audit.report.sections.context import Context
 from ckpt_audit.report.words import bucket_label
@@ -35,8 +37,8 @@ def section(ctx: Context) -> Section:
     else:
         answer = f"Yes: {plural(len(told), 'bucket')} within the range that the model expects"
         answer += ", in sample." if in_sample else "."
-    blocks = [_figure(ctx, told), _table(ctx, told)]
-    notes = []
+    blocks: list[Block] = [_figure(ctx, told), _table(ctx, told)]
+    notes: list[Block] = []
     if in_sample:
         text = "In sample: the prediction is made from the same days. Agreement is then no success;"
         notes.append(Text(f"{text} disagreement is still a finding.", "plain"))
@@ -77,11 +79,12 @@ def _figure(ctx: Context, told: list[LedgerLine]) -> Figure:
 
 
 def _table(ctx: Context, told: list[LedgerLine]) -> Table:
+    say_sample = not all(x.in_sample for x in told)
     columns = (
         Column("Bucket"),
         Column("Formula"),
         Column("Observed, h", numeric=True),
-        Column("Predicted, h", numeric=True),
+        Column("Predicted, h" if say_sample else "Predicted in sample, h", numeric=True),
         Column("95% range, h", numeric=True),
         Column("Difference, h", numeric=True),
         Column("Verdict"),
@@ -90,11 +93,11 @@ def _table(ctx: Context, told: list[LedgerLine]) -> Table:
         ctx.anchor("table-model"),
         "Observed and predicted",
         columns,
-        tuple(_row(x) for x in told),
+        tuple(_row(x, say_sample) for x in told),
     )
 
 
-def _row(line: LedgerLine) -> Row:
+def _row(line: LedgerLine, say_sample: bool) -> Row:
     low, high = line.predicted_low_s, line.predicted_high_s
     reach = "unknown"
     if low is not None and high is not None:
@@ -113,6 +116,6 @@ def _row(line: LedgerLine) -> Row:
             Cell(bare_hours(line.predicted_s), sort=line.predicted_s),
             Cell(reach, sort=low),
             Cell(signed_hours(line.residual_s), sort=line.residual_s),
-            Cell(verdict, badges=("in sample",) if line.in_sample else ()),
+            Cell(verdict, badges=("in sample",) if line.in_sample and say_sample else ()),
         )
     )

@@ -9,6 +9,7 @@ from ckpt_audit.report.blocks import Cell, Column, Figure, Row, Section, Table, 
 from ckpt_audit.report.numbers import date_time, plural, whole
 from ckpt_audit.report.sections.context import Context
 from ckpt_audit.report.words import bucket_colour, bucket_label
+import itertools
 
 MOST_POINTS = 800
 MOST_MARKS = 150
@@ -22,7 +23,7 @@ def section(ctx: Context) -> Section:
     if not points:
         return Section(anchor, "Progress", "No step was seen in this window.", (), False)
     highest = max(p.step for p in points)
-    falls = sum(1 for a, b in zip(points, points[1:], strict=False) if b.step < a.step)
+    falls = sum(1 for a, b in itertools.pairwise(points) if b.step < a.step)
     answer = f"From step {points[0].step:,} to step {highest:,}, with {plural(falls, 'rollback')}."
     target = ctx.one.run.target_step
     if target:

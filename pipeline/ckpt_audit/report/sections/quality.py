@@ -30,7 +30,9 @@ def section(data: ReportData) -> Section:
         text = f"The data ends at {date_time(data.as_of)} UTC, before the window does."
         blocks.append(Text(text, "warn"))
     if assumed:
-        text = f"The time zone of {plural(len(assumed), 'source')} is an assumption: this machine's."
+        text = (
+            f"The time zone of {plural(len(assumed), 'source')} is an assumption: this machine's."
+        )
         blocks.append(Text(f"{text} A wrong one moves every moment of that source.", "warn"))
     if data.findings:
         blocks.append(_findings(data.findings))

@@ -29,10 +29,10 @@ def section(ctx: Context) -> Section:
     blocks.append(_table(ctx))
     if ctx.failures:
         blocks.append(_causes(ctx))
-    return Section(anchor, title, answer(ctx, population), (*blocks, *_launches(ctx)))
+    return Section(anchor, title, answer(population), (*blocks, *_launches(ctx)))
 
 
-def answer(ctx: Context, population: Population) -> str:
+def answer(population: Population) -> str:
     """One sentence; with fewer than `FEW` failures a range and no point estimate."""
     mean = population.mean_time
     n, exposure = mean.incidents, hours(mean.exposure_s)
@@ -48,8 +48,8 @@ def answer(ctx: Context, population: Population) -> str:
             f"{n} {'failure' if n == 1 else 'failures'} in {exposure} of up-time: too few for a rate; the mean time "
             f"between failures is somewhere in {between(mean.low_s, mean.high_s)} ({level})."
         )
-    text = f"Once in {duration(mean.m_s)} of up-time ({reach}, {plural(n, 'failure')} in {exposure}"
-    return f"{text})."
+    seen = f"{plural(n, 'failure')} in {exposure}"
+    return f"Once in {duration(mean.m_s)} of up-time ({reach}, {seen})."
 
 
 def _table(ctx: Context) -> Table:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ckpt_audit.audit.data import LedgerLine
 from ckpt_audit.facts import LedgerRow
-from ckpt_audit.report.blocks import Cell, Column, Figure, Row, Section, Table, Text
+from ckpt_audit.report.blocks import Block, Cell, Column, Figure, Row, Section, Table, Text
 from ckpt_audit.report.numbers import (
     bare_hours,
     hours,
@@ -51,10 +52,12 @@ def section(ctx: Context) -> Section:
         _description(ctx),
         _drawing(ctx),
     )
-    blocks = [figure, _table(ctx)]
+    blocks: list[Block] = [figure, _table(ctx)]
     if ctx.one.calendar:
         blocks.append(_calendar_table(ctx))
-    notes = [Text("A time counts in one bucket only, and the buckets add up.", "quiet")]
+    notes: list[Block] = [
+        Text("A time counts in one bucket only, and the buckets add up.", "quiet")
+    ]
     if any(x.predicted_s is not None and x.bucket == "restart" for x in ctx.lines):
         text = "The prediction for restarting holds the waiting for nodes too."
         notes.append(Text(text, "quiet"))
@@ -92,7 +95,16 @@ def _calendar_rows(ctx: Context) -> list[LedgerRow]:
 
 
 def _table(ctx: Context) -> Table:
-    rows = tuple(_row(ctx, line) for line in ctx.lines)
+    told = [x for x in ctx.lines if x.predicted_s is not None]
+    all_in = bool(told) and all(x.in_sample for x in told)
+    columns = _COLUMNS if told else _COLUMNS[:-2]
+    if all_in:
+        columns = (
+            *_COLUMNS[:-2],
+            replace(_COLUMNS[-2], label="Predicted in sample, h"),
+            _COLUMNS[-1],
+        )
+    rows = tuple(_row(ctx, line, bool(told), not all_in) for line in ctx.lines)
     acc = ctx.allocated_acc_us
     total = Row(
         (
@@ -102,27 +114,30 @@ def _table(ctx: Context) -> Table:
             Cell("100.0%"),
             Cell(bare_hours(sum(x.could_move_us for x in ctx.lines) / US_PER_S)),
             Cell(whole(sum(x.n for x in ctx.lines))),
-            Cell(""),
-            Cell(""),
+            *((Cell(""), Cell("")) if told else ()),
         ),
         strong=True,
     )
     worth = ctx.capacity(acc)
-    note = "" if worth is None else (
-        f"At {ctx.one.price_per_acc_h:g} per accelerator-hour, the allocated time is worth "
-        f"{money(worth)} of capacity (not cash), and the lost part {money(ctx.capacity(ctx.lost_acc_us))}."
+    note = (
+        ""
+        if worth is None
+        else (
+            f"At {ctx.one.price_per_acc_h:g} per accelerator-hour, the allocated time is worth "
+            f"{money(worth)} of capacity (not cash), and the lost part {money(ctx.capacity(ctx.lost_acc_us))}."
+        )
     )
     return Table(
-        ctx.anchor("table-time"), "Allocated time by bucket", _COLUMNS, rows, note, total=total
+        ctx.anchor("table-time"), "Allocated time by bucket", columns, rows, note, total=total
     )
 
 
-def _row(ctx: Context, line: LedgerLine) -> Row:
+def _row(ctx: Context, line: LedgerLine, predictions: bool, say_sample: bool) -> Row:
     meaning = BUCKETS[line.bucket].meaning if line.bucket in BUCKETS else ""
     predicted = Cell("", sort=None, muted=True)
     residual = Cell("", sort=None, muted=True)
     if line.predicted_s is not None:
-        badges = ("in sample",) if line.in_sample else ()
+        badges = ("in sample",) if line.in_sample and say_sample else ()
         predicted = Cell(bare_hours(line.predicted_s), sort=line.predicted_s, badges=badges)
         flags = ("flagged",) if line.flag else ()
         residual = Cell(signed_hours(line.residual_s), sort=line.residual_s, badges=flags)
@@ -140,11 +155,13 @@ def _row(ctx: Context, line: LedgerLine) -> Row:
             Cell(bare_hours(line.observed_us / US_PER_S), sort=float(line.observed_us)),
             Cell(acc_text, sort=float(acc)),
             Cell(share(line.observed_us, ctx.allocated_us), sort=float(line.observed_us)),
-            Cell(bare_hours(line.could_move_us / US_PER_S), sort=float(line.could_move_us),
-                 muted=not line.could_move_us),
+            Cell(
+                bare_hours(line.could_move_us / US_PER_S),
+                sort=float(line.could_move_us),
+                muted=not line.could_move_us,
+            ),
             Cell(whole(line.n), sort=float(line.n)),
-            predicted,
-            residual,
+            *((predicted, residual) if predictions else ()),
         ),
         hint=detail,
     )
@@ -167,6 +184,4 @@ def _calendar_table(ctx: Context) -> Table:
         strong=True,
     )
     caption = f"Calendar time by bucket ({hours(ctx.calendar_us / US_PER_S)})"
-    return Table(
-        ctx.anchor("table-calendar"), caption, columns, rows, total=total, folded=True
-    )
+    return Table(ctx.anchor("table-calendar"), caption, columns, rows, total=total, folded=True)

@@ -1,0 +1,266 @@
+"""Puts one report together: facts from the warehouse, estimates, predictions, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ckpt_audit import __version__, queries
+from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
+from ckpt_audit.audit.assumptions import Assumption
+from ckpt_audit.audit.data import LedgerLine, ReportData, RunEstimate, RunReport
+from ckpt_audit.audit.estimate import Observed, correlate, estimate, members
+from ckpt_audit.audit.predict import Measured, predict
+from ckpt_audit.config import Config, Thresholds
+from ckpt_audit.facts import Incident, LedgerRow, Run, SaveCadence, Window
+from ckpt_audit.reliability.rate import MeanTime
+from ckpt_audit.units import S_PER_H, US_PER_S
+from ckpt_audit.warehouse import Warehouse
+
+# time inside the up-time that the model knows nothing of; it cannot be productive either
+_NOT_MODELLED = ("evaluation", "degraded", "stall")
+_SEED = 20_260_501  # any fixed number: the same warehouse gives the same report
+
+
+@dataclass(frozen=True, slots=True)
+class _Forecast:
+    """Expected seconds of one bucket and their interval."""
+
+    predicted_s: float
+    low_s: float
+    high_s: float
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _mean_time(measured: RunEstimate, population: str) -> MeanTime | None:
+    for item in measured.populations:
+        if item.population == population:
+            return item.mean_time
+    return None
+
+
+def _forecasts(
+    observed: Observed,
+    measured: RunEstimate,
+    cadence: SaveCadence,
+    charged: dict[tuple[str, str], float],
+    not_modelled_s: float,
+) -> dict[str, _Forecast]:
+    """Predicted seconds by bucket; empty where C, M or the interval is not known."""
+    mean_time = _mean_time(measured, "interval")
+    if mean_time is None or measured.c.mean is None or not cadence.mean_s:
+        return {}
+    events = members(observed, "interval")
+    costs = [save.cost_s for save in observed.checkpoints if save.cost_s is not None]
+    delays = [item.detection_s or 0.0 for item in events]
+    found: dict[str, _Forecast] = {}
+    for bucket in ("restart", "replacement"):
+        spent = [charged.get((item.id, bucket), 0.0) for item in events]
+        outage = sum(delays) + sum(spent)
+        predictions = predict(
+            Measured(
+                c_mean_s=measured.c.mean,
+                interval_s=cadence.mean_s,
+                m_s=mean_time.m_s or mean_time.m_used_s,
+                d_mean_s=_mean(delays) or 0.0,
+                r_mean_s=_mean(spent) or 0.0,
+                exposure_s=mean_time.exposure_s,
+                n_incidents=mean_time.incidents,
+                wall_s=mean_time.exposure_s + outage,
+            ),
+            seed=_SEED,
+            c_values_s=costs,
+            d_values_s=delays,
+            r_values_s=spent,
+        )
+        for item in predictions:
+            name = bucket if item.bucket == "restart" else item.bucket
+            shift = not_modelled_s if name == "productive" else 0.0
+            found.setdefault(
+                name,
+                _Forecast(item.predicted_s - shift, item.low_s - shift, item.high_s - shift),
+            )
+    return found
+
+
+def _lines(
+    rows: Sequence[LedgerRow], forecasts: dict[str, _Forecast], limits: Thresholds
+) -> tuple[LedgerLine, ...]:
+    allocated_s = sum(row.observed_us for row in rows) / US_PER_S
+    matters_s = max(limits.residual_min_hours * S_PER_H, limits.residual_min_share * allocated_s)
+    seen = {row.bucket: row for row in rows}
+    lines = []
+    for bucket in sorted(set(seen) | set(forecasts)):
+        row = seen.get(bucket)
+        observed_us = row.observed_us if row else 0
+        forecast = forecasts.get(bucket)
+        residual = None if forecast is None else observed_us / US_PER_S - forecast.predicted_s
+        outside = forecast is not None and not (
+            forecast.low_s <= observed_us / US_PER_S <= forecast.high_s
+        )
+        lines.append(
+            LedgerLine(
+                run=rows[0].run,
+                bucket=bucket,
+                observed_us=observed_us,
+                observed_acc_us=row.observed_acc_us if row else 0,
+                could_move_us=row.could_move_us if row else 0,
+                n=row.n if row else 0,
+                predicted_s=forecast.predicted_s if forecast else None,
+                predicted_low_s=forecast.low_s if forecast else None,
+                predicted_high_s=forecast.high_s if forecast else None,
+                in_sample=forecast is not None,
+                residual_s=residual,
+                flag=outside and residual is not None and abs(residual) >= matters_s,
+            )
+        )
+    return tuple(lines)
+
+
+def _assumptions(observed: Observed) -> tuple[Assumption, ...]:
+    events = members(observed, "all")
+    joined = [item for item in events if observed.correlations[item.id].label != "isolated"]
+    older = [
+        item
+        for item in observed.incidents
+        if item.resume_step is not None
+        and item.verified_step is not None
+        and item.resume_step < item.verified_step
+        and item.kind == "failure"
+    ]
+    return (
+        Assumption(
+            name="independent",
+            holds=None if not events else not joined,
+            evidence=f"{len(joined)} of {len(events)} failures are correlated or follow another",
+        ),
+        Assumption(
+            name="valid_saves",
+            holds=None if not events else not older,
+            evidence=f"{len(older)} of {len(events)} failures resumed from an older checkpoint "
+            "than the newest verified one",
+        ),
+    )
+
+
+def _advice(
+    observed: Observed, measured: RunEstimate, cadence: SaveCadence, calendar_h: float
+) -> IntervalAdvice:
+    mean_time = _mean_time(measured, "interval")
+    step_s = cadence.step_s
+    steps = cadence.configured_steps
+    configured_s = steps * step_s if steps is not None and step_s else None
+    random = members(observed, "interval")
+    return recommend_interval(
+        c_mean_s=measured.c.mean,
+        m_used_s=mean_time.m_used_s if mean_time else None,
+        m_low_s=mean_time.low_s if mean_time else None,
+        m_high_s=mean_time.high_s if mean_time else None,
+        configured_s=configured_s,
+        effective_s=cadence.effective_s,
+        step_s=step_s,
+        d_s=_mean([item.detection_s or 0.0 for item in random]) or 0.0,
+        r_s=_mean([item.recovery_s for item in random if item.recovery_s is not None]) or 0.0,
+        c_values_s=[save.cost_s for save in observed.checkpoints if save.cost_s is not None],
+        n_incidents=mean_time.incidents if mean_time else 0,
+        wall_h=calendar_h or 1.0,
+        wall_h_per_month=calendar_h or 1.0,
+        assumptions=_assumptions(observed),
+    )
+
+
+class _Facts:
+    """Everything that is read once for all runs."""
+
+    def __init__(self, warehouse: Warehouse, window: Window, limits: Thresholds) -> None:
+        self.incidents = queries.incidents(warehouse, window)
+        self.correlations = correlate(self.incidents, limits.correlation_window_s)
+        self.ledger = queries.ledger(warehouse, window)
+        self.calendar = queries.calendar(warehouse, window)
+        self.checkpoints = queries.checkpoints(warehouse, window)
+        self.up_time = queries.up_time(warehouse, window)
+        self.progress = queries.progress(warehouse, window)
+        self.states = queries.states(warehouse, window)
+        self.cadences = queries.cadences(warehouse, window)
+        self.launches = queries.launches(warehouse, window)
+        self.newest = queries.newest_verified(warehouse, window.end_at)
+        self.charged = queries.charged(warehouse)
+
+    def observed(self, run: str) -> Observed:
+        own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
+        return Observed(
+            incidents=own,
+            correlations={
+                item.id: self.correlations[item.id] for item in own if item.id in self.correlations
+            },
+            uptime=tuple(item for item in self.up_time if item.run == run),
+            calendar=tuple(item for item in self.calendar if item.run == run),
+            checkpoints=tuple(item for item in self.checkpoints if item.run == run),
+            launches=self.launches.get(run, (0, 0)),
+        )
+
+
+def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
+    observed = facts.observed(run.run)
+    measured = estimate(observed)
+    cadence = facts.cadences[run.run]
+    rows = [row for row in facts.ledger if row.run == run.run]
+    calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
+    not_modelled_s = (
+        sum(row.observed_us for row in rows if row.bucket in _NOT_MODELLED) / US_PER_S
+    )
+    forecasts = (
+        _forecasts(observed, measured, cadence, facts.charged, not_modelled_s) if rows else {}
+    )
+    return RunReport(
+        run=run,
+        incidents=observed.incidents,
+        correlations=observed.correlations,
+        ledger=_lines(rows, forecasts, config.thresholds) if rows else (),
+        calendar=observed.calendar,
+        checkpoints=observed.checkpoints,
+        uptime=observed.uptime,
+        progress=tuple(item for item in facts.progress if item.run == run.run),
+        states=tuple(item for item in facts.states if item.run == run.run),
+        cadence=cadence,
+        estimate=measured,
+        advice=_advice(observed, measured, cadence, calendar_h),
+        newest_verified=facts.newest.get(run.run),
+        price_per_acc_h=config.price_for(run.run),
+    )
+
+
+def assemble(
+    warehouse: Warehouse, window: Window, config: Config, runs: Sequence[str] | None = None
+) -> ReportData:
+    """Everything that a report of a window says.
+
+    Args:
+        warehouse: With derived tables.
+        window: The month or other stretch.
+        config: The configuration.
+        runs: Only these runs; None for all that have time or incidents in the window.
+    """
+    facts = _Facts(warehouse, window, config.thresholds)
+    present = {row.run for row in facts.calendar} | {item.run for item in facts.incidents}
+    chosen = [
+        run
+        for run in queries.runs(warehouse)
+        if (run.run in runs if runs is not None else run.run in present)
+    ]
+    as_of = queries.as_of(warehouse) or window.start_at
+    return ReportData(
+        window=window,
+        complete=as_of >= window.end_at,
+        as_of=as_of,
+        version=__version__,
+        runs=tuple(_run_report(facts, run, config) for run in chosen),
+        sources=tuple(queries.sources(warehouse)),
+        rejected=tuple(queries.rejected(warehouse)),
+        findings=tuple(queries.findings(warehouse)),
+        settings=config.settings(),
+        context_jobs=queries.context_jobs(warehouse),
+    )

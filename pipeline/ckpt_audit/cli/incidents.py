@@ -1,0 +1,121 @@
+"""``ckpt-audit incidents``: the incident table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ckpt_audit import workflow
+from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
+from ckpt_audit.cli.session import Session
+from ckpt_audit.cli.tables import table, when
+from ckpt_audit.errors import UsageError
+from ckpt_audit.units import format_duration
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from ckpt_audit.audit.data import ReportData
+    from ckpt_audit.documents import Json
+
+AsCsv = Annotated[bool, typer.Option("--csv", help="Comma-separated values on stdout.")]
+
+_NO_COLUMN = ("correlation", "evidence", "bounds")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    add_command(
+        app,
+        incidents,
+        name="incidents",
+        examples=[
+            "ckpt-audit incidents --month",
+            "ckpt-audit incidents --month 2026-05 --run llama-70b --json",
+            "ckpt-audit incidents --since 2026-05-01 --until 2026-05-08 --csv > week.csv",
+        ],
+    )
+
+
+def incidents(
+    session: Session,
+    month: Month = None,
+    since: Since = None,
+    until: Until = None,
+    run: RunNames = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Lists the incidents of a month, or of all time.
+
+    One line an incident, with every failed retry in it; see `explain` for one of them.
+    """
+    from ckpt_audit.documents import dumps, incidents_document
+
+    if as_json and as_csv:
+        raise UsageError("give either --json or --csv")
+    with session.settled_warehouse() as warehouse:
+        if month is None and since is None and until is None:
+            window = workflow.whole_window(warehouse)
+        else:
+            window = workflow.choose_window(
+                warehouse, session.config, session.now, month, since, until
+            )
+        data = workflow.load_report_data(warehouse, session.config, window, run)
+    document = incidents_document(data)
+    if as_json:
+        session.out(dumps(document))
+    elif as_csv:
+        session.out(_csv(document))
+    else:
+        session.out(_text(data, session.config.display_zone))
+
+
+def _csv(document: Json) -> str:
+    """The table without the nested parts, one header line first."""
+    from ckpt_audit.documents import INCIDENT_COLUMNS
+
+    stream = io.StringIO()
+    columns = [name for name in INCIDENT_COLUMNS if name not in _NO_COLUMN]
+    columns += ["correlation_label", "correlation_group"]
+    writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in document["incidents"]:
+        correlation = row["correlation"] or {}
+        writer.writerow(
+            row
+            | {name: " ".join(value) for name, value in row.items() if isinstance(value, list)}
+            | {f"correlation_{part}": correlation.get(part) for part in ("label", "group")}
+        )
+    return stream.getvalue().rstrip("\n")
+
+
+def _text(data: ReportData, zone: ZoneInfo) -> str:
+    rows = []
+    for run in data.runs:
+        for incident in run.incidents:
+            correlation = run.correlations.get(incident.id)
+            rows.append(
+                [
+                    incident.id,
+                    when(incident.fault_at, zone),
+                    incident.kind,
+                    incident.cause,
+                    incident.last_step,
+                    incident.resume_step,
+                    format_duration(incident.lost_work_s),
+                    format_duration(incident.detection_s),
+                    format_duration(incident.recovery_s),
+                    format_duration(incident.loss_s),
+                    incident.attempts,
+                    correlation.label if correlation else None,
+                ]
+            )
+    if not rows:
+        return f"no incident in {data.window.label}"
+    headers = ["id", f"fault ({zone.key})", "kind", "cause", "last step", "resumed at", "lost work"]
+    headers += ["detection", "recovery", "loss", "attempts", "correlation"]
+    return table(headers, rows, "    >>>>>>>")

@@ -1,0 +1,100 @@
+"""``ckpt-audit report``: the monthly report as one HTML file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ckpt_audit import workflow
+from ckpt_audit.cli.command import AsJson, Month, RunNames, add_command
+from ckpt_audit.cli.session import Session
+from ckpt_audit.errors import CkptAuditError
+
+FOLDER = Path("reports")
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write it. [default: reports/<YYYY-MM>.html]",
+        show_default=False,
+    ),
+]
+Open = Annotated[bool, typer.Option("--open", help="Show it in the browser.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    add_command(
+        app,
+        report,
+        name="report",
+        examples=[
+            "ckpt-audit report --month",
+            "ckpt-audit report --month 2026-05 -o may.html",
+            "ckpt-audit report --month current --json",
+        ],
+    )
+
+
+def report(
+    session: Session,
+    month: Month = None,
+    run: RunNames = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    open_it: Open = False,
+) -> None:
+    """Writes the self-contained HTML report of a month.
+
+    Without a month, the last complete one that has data. With --json, the report's data go to
+    stdout and no file is written, unless -o names one for them.
+    """
+    with session.settled_warehouse() as warehouse:
+        window = workflow.choose_window(warehouse, session.config, session.now, month)
+        data = workflow.load_report_data(warehouse, session.config, window, run)
+    if as_json:
+        from ckpt_audit.documents import dumps, report_document
+
+        text = dumps(report_document(data))
+        if output is None:
+            session.out(text)
+            return
+        target = output
+        text += "\n"
+    else:
+        from ckpt_audit.report import render_report
+
+        target = output or FOLDER / f"{window.label}.html"
+        text = render_report(data)
+    write_whole(target, text)
+    session.out(str(target))
+    if open_it:
+        typer.launch(target.resolve().as_uri())
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Writes a file so that nobody ever sees half of it.
+
+    Args:
+        target: The file; its folder is made.
+        text: What it will hold.
+
+    Raises:
+        CkptAuditError: It cannot be written.
+    """
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_text(text, encoding="utf-8", newline="\n")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise CkptAuditError(f"cannot be written ({error.strerror})", str(target)) from None

@@ -1,0 +1,229 @@
+"""Reads a job log block by block: what the rules find, once each."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+
+from ckpt_audit.ingest.formats._job_log_blocks import (
+    ROOT_CAUSE,
+    TRACEBACK,
+    Found,
+    RootCause,
+    Tracebacks,
+)
+from ckpt_audit.ingest.formats._job_log_faults import FAULT_RULES
+from ckpt_audit.ingest.formats._job_log_layouts import LayoutReader
+from ckpt_audit.ingest.formats._job_log_progress import PROGRESS_RULES
+from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule, apply
+from ckpt_audit.ingest.formats._job_log_steps import (
+    STEP_RULES,
+    StepRule,
+    add_row,
+    is_damaged,
+    read_steps,
+)
+from ckpt_audit.ingest.formats._job_log_text import is_quoted, peel, plain
+from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
+from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
+
+MAX_TEXT = 400
+_MAX_REJECTED_TEXT = 200
+_ROWS_PER_BATCH = 20_000
+_NEAR = 16 << 10  # bytes between equal lines of several ranks
+_WINDOW = 256 << 10  # bytes in which repeats are counted
+_MAX_REPEATS = 8
+_MAX_KEYS = 4096
+_RANK = re.compile(r"(?i)\brank[ =:]*\d+")
+_PAIRED = 2 << 10  # two lines say that there is no checkpoint
+
+RULES: tuple[Rule, ...] = PROGRESS_RULES + FAULT_RULES
+_Key = tuple[EventKind, int | None, int | None, str | None, str]
+
+
+def _table() -> tuple[list[str], list[list[Rule]], dict[int, StepRule]]:
+    """All literals, the rules of each, and the step rules by the index of their literal."""
+    literals = [rule.literal for rule in STEP_RULES] + [TRACEBACK, ROOT_CAUSE]
+    rules: list[list[Rule]] = [[] for _ in literals]
+    for rule in RULES:
+        for literal in rule.literals:
+            if literal not in literals:
+                literals.append(literal)
+                rules.append([])
+            rules[literals.index(literal)].append(rule)
+    return literals, rules, dict(enumerate(STEP_RULES))
+
+
+LITERALS, _RULES_OF, _STEP_RULES = _table()
+_TRACEBACK, _ROOT_CAUSE = LITERALS.index(TRACEBACK), LITERALS.index(ROOT_CAUSE)
+
+
+class JobLogReader:
+    """Reads one job log; blocks are to be given in order."""
+
+    def __init__(self) -> None:
+        self._scanner = LiteralScanner([literal.encode() for literal in LITERALS])
+        self._layouts = LayoutReader(_STEP_RULES)
+        self._tracebacks = Tracebacks()
+        self._root_cause = RootCause()
+        self._batch = StepBatch()
+        self._offset = 0
+        self._repeats: dict[_Key, deque[int]] = {}
+        self._last: dict[_Key, tuple[int, LogEvent]] = {}
+
+    def block(self, first_line: int, block: bytes) -> Iterator[StepBatch | Record]:
+        """Gives what a block of whole lines says."""
+        ends, literals = self._scanner.scan(block)
+        if len(ends) or self._is_following():
+            index = LineIndex(block, first_line)
+            done = self._layouts.take(block, index, (ends, literals), self._batch)
+            yield from self._walk(block, index, ends[~done].tolist(), literals[~done].tolist())
+        self._offset += len(block)
+        yield from self._founds(self._tracebacks.expire(self._offset))
+        yield from self._release(self._offset - _NEAR)
+        if len(self._batch) >= _ROWS_PER_BATCH:
+            yield self._batch
+            self._batch = StepBatch()
+
+    def finish(self) -> Iterator[StepBatch | Record]:
+        """Gives what was held back."""
+        yield from self._founds(self._tracebacks.finish())
+        yield from self._release(None)
+        if len(self._batch):
+            yield self._batch
+
+    def _is_following(self) -> bool:
+        return self._tracebacks.is_open or self._root_cause.is_open
+
+    def _walk(
+        self, block: bytes, index: LineIndex, ends: list[int], literals: list[int]
+    ) -> Iterator[Record]:
+        """Visits the pieces of lines that hold a literal, or all while something is open."""
+        at, position = 0, 0
+        while True:
+            if self._is_following() and position < len(block):
+                start, end = position, index.end_of(position)
+            elif at < len(ends):
+                start, end = index.segment(ends[at] - 1)
+            else:
+                return
+            hit: set[int] = set()
+            while at < len(ends) and ends[at] <= end:
+                hit.add(literals[at])
+                at += 1
+            yield from self._piece(block, index, (start, end), hit)
+            position = end + 1
+
+    def _piece(
+        self, block: bytes, index: LineIndex, bounds: tuple[int, int], hit: set[int]
+    ) -> Iterator[Record]:
+        start, end = bounds
+        text, line_no = plain(block[start:end]), index.number(start)
+        offset = self._offset + start
+        for literal in sorted(hit):
+            if literal in _STEP_RULES:
+                yield from self._steps(_STEP_RULES[literal], text, line_no, offset)
+        line = peel(text)
+        is_covered = False
+        seen: set[EventKind] = set()
+        for rule in (rule for rule in RULES if hit and _wants(rule, hit)):
+            if rule.is_fault and rule.kind in seen:
+                continue
+            drafts = apply(rule, line)
+            for draft in drafts[:1] if rule.is_fault else drafts:
+                seen.add(draft.kind)
+                is_covered |= rule.is_fault
+                yield from self._event(draft, line_no, offset, line.text)
+        if _TRACEBACK in hit and self._begins(block, start, line.text):
+            yield from self._founds(self._tracebacks.start(line, line_no, offset))
+        elif self._tracebacks.is_open:
+            yield from self._founds(self._tracebacks.feed(line, line_no, offset, is_covered))
+            yield from self._founds(self._tracebacks.expire(offset))
+        if _ROOT_CAUSE in hit:
+            self._root_cause.start(line)
+        elif self._root_cause.is_open:
+            yield from self._founds(self._root_cause.feed(line, line_no, offset))
+
+    @staticmethod
+    def _begins(block: bytes, start: int, text: str) -> bool:
+        """Whether a traceback is one that ends something: not quoted, not ignored by Python."""
+        before = block[max(0, start - MAX_TEXT) : max(0, start - 1)].rpartition(b"\n")[2]
+        return b"Exception ignored in" not in before and not is_quoted(text, text.find(TRACEBACK))
+
+    def _steps(self, rule: StepRule, text: str, line_no: int, offset: int) -> Iterator[Record]:
+        rows = read_steps(rule, text)
+        for row in rows:
+            if row.is_initial:
+                draft = Draft(EventKind.ANCHOR, step=0, stamp=row.stamp)
+                yield from self._event(draft, line_no, offset, text)
+            else:
+                add_row(self._batch, line_no, row)
+        if not rows and is_damaged(rule, text):
+            yield Rejected(
+                line_no,
+                f"looks like a completed step ({rule.emitter}) but its numbers cannot be read",
+                text.strip()[:_MAX_REJECTED_TEXT],
+            )
+
+    def _founds(self, founds: list[Found]) -> Iterator[Record]:
+        for found in founds:
+            yield from self._event(found.draft, found.line_no, found.offset, found.text)
+
+    def _event(self, draft: Draft, line_no: int, offset: int, text: str) -> Iterator[Record]:
+        """An event, unless it repeats what was said."""
+        event = LogEvent(
+            line_no=line_no,
+            kind=draft.kind,
+            clock_us=draft.stamp.clock_us,
+            clock_kind=draft.stamp.kind,
+            resolution_us=draft.stamp.resolution_us,
+            step=draft.step,
+            duration_us=draft.duration_us,
+            code=draft.code,
+            node=draft.node,
+            rank=draft.rank,
+            path=draft.path,
+            job_ref=draft.job_ref,
+            text=text.strip()[:MAX_TEXT],
+        )
+        if draft.keep is Keep.LAST:
+            key = (draft.kind, draft.step, None, None, "")
+            held = self._last.get(key)
+            if held is not None and offset - held[0] > _NEAR:
+                yield held[1]
+            self._last[key] = (offset, event)
+        elif self._is_new(draft, offset, event.text):
+            yield event
+
+    def _is_new(self, draft: Draft, offset: int, text: str) -> bool:
+        if draft.kind is EventKind.LOAD_NONE:
+            key: _Key = (draft.kind, None, None, None, "")
+            return self._n_before(key, offset, _PAIRED) == 0
+        if draft.keep is Keep.FIRST:
+            key = (draft.kind, draft.step, draft.duration_us, draft.job_ref, str(draft.rank or ""))
+            near = _WINDOW if draft.job_ref else _NEAR
+            return self._n_before(key, offset, near) == 0
+        key = (draft.kind, draft.step, None, draft.code, _RANK.sub("", text))
+        return self._n_before(key, offset, _WINDOW) < _MAX_REPEATS
+
+    def _n_before(self, key: _Key, offset: int, near: int) -> int:
+        """How often the same was said within some bytes before (at most 8 are counted)."""
+        if len(self._repeats) > _MAX_KEYS:
+            old = offset - _WINDOW
+            self._repeats = {k: seen for k, seen in self._repeats.items() if seen[-1] >= old}
+        seen = self._repeats.setdefault(key, deque(maxlen=_MAX_REPEATS))
+        n = sum(offset - before <= near for before in seen)
+        seen.append(offset)
+        return n
+
+    def _release(self, before: int | None) -> Iterator[LogEvent]:
+        """Gives the last of equal lines when no other can follow it closely."""
+        for key, (offset, event) in list(self._last.items()):
+            if before is None or offset < before:
+                del self._last[key]
+                yield event
+
+
+def _wants(rule: Rule, hit: set[int]) -> bool:
+    return any(rule is other for literal in hit for other in _RULES_OF[literal])

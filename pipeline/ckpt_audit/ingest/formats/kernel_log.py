@@ -1,0 +1,210 @@
+"""Kernel logs of nodes: ``dmesg`` in its forms, and what syslog or journald kept of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.formats._job_log_text import plain
+from ckpt_audit.ingest.formats._kernel_lines import KernelLine, is_kernel_log, split_line
+from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
+from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
+
+_SURE = 95
+_MAX_TEXT = 400
+_MAX_REJECTED_TEXT = 200
+_BLOCK_BYTES = 3 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRule:
+    """One kind of kernel line.
+
+    Attributes:
+        name: Short name.
+        kind: What it says.
+        literals: The line holds one of them.
+        pattern: Searched in the line's text; a group ``code`` fills the event's code.
+        example: Such a line, without its stamp.
+    """
+
+    name: str
+    kind: EventKind
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+    example: str
+
+
+KERNEL_RULES: tuple[KernelRule, ...] = (
+    KernelRule(
+        "xid",
+        EventKind.XID,
+        ("NVRM: Xid",),
+        re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]+\): (?P<code>\d+)(?=,|\s|$)"),
+        "NVRM: Xid (PCI:0000:38:00): 79, pid=2924364, name=python, GPU has fallen off the bus.",
+    ),
+    KernelRule(
+        "mlx5_down",
+        EventKind.LINK_DOWN,
+        ("mlx5_core ",),
+        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .*[Ll]ink (?:DOWN|down)\b"),
+        "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link DOWN",
+    ),
+    KernelRule(
+        "mlx5_up",
+        EventKind.LINK_UP,
+        ("mlx5_core ",),
+        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .*[Ll]ink (?:ACTIVE|UP|up)\b"),
+        "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link ACTIVE",
+    ),
+    KernelRule(
+        "netdev_down",
+        EventKind.LINK_DOWN,
+        ("ink is Down", "ink is down"),
+        re.compile(r"(?P<code>[\w.-]+)(?:: NIC)?:? [Ll]ink is [Dd]own\b"),
+        "ixgbe 0000:3b:00.0 eth2: NIC Link is Down",
+    ),
+    KernelRule(
+        "netdev_up",
+        EventKind.LINK_UP,
+        ("ink is Up", "ink is up", "link becomes ready"),
+        re.compile(r"(?P<code>[\w.-]+)(?:: NIC)?:? [Ll]ink (?:is [Uu]p\b|becomes ready)"),
+        "IPv6: ADDRCONF(NETDEV_CHANGE): ib0: link becomes ready",
+    ),
+    KernelRule(
+        "oom_kill",
+        EventKind.OUT_OF_MEMORY,
+        ("ut of memory: Kill",),
+        re.compile(r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process (?P<code>\d+)"),
+        "Memory cgroup out of memory: Killed process 2924364 (python) total-vm:98304kB",
+    ),
+    KernelRule(
+        "block_error",
+        EventKind.STORAGE_ERROR,
+        ("I/O error, dev ",),
+        re.compile(r"I/O error, dev (?P<code>\w+), sector"),
+        "blk_update_request: I/O error, dev nvme0n1, sector 2048 op 0x0:(READ)",
+    ),
+    KernelRule(
+        "nvme",
+        EventKind.STORAGE_ERROR,
+        ("nvme ",),
+        re.compile(
+            r"nvme (?P<code>nvme\d+): (?:I/O .*timeout|controller is down|"
+            r"Removing after probe failure|Device not ready)"
+        ),
+        "nvme nvme0: I/O 512 QID 7 timeout, aborting",
+    ),
+    KernelRule(
+        "lustre",
+        EventKind.STORAGE_ERROR,
+        ("LustreError: ",),
+        re.compile(
+            r"LustreError: (?:.*(?:timed out|was evicted|[Cc]onnection to .* lost|"
+            r"operation \S+ .*failed|rc (?:=|-) ?-(?:5|28|107|108|110)\b))"
+        ),
+        "LustreError: 167-0: data-OST0004-osc-ffff: This client was evicted by data-OST0004; in "
+        "progress operations using this service will fail.",
+    ),
+    KernelRule(
+        "lustre_lost",
+        EventKind.STORAGE_ERROR,
+        ("Lustre: ",),
+        re.compile(r"Lustre: .*Connection to \S+ \(at [^)]+\) was lost"),
+        "Lustre: data-OST0004-osc-ffff: Connection to data-OST0004 (at 10.0.8.4@o2ib) was lost; "
+        "in progress operations using this service will wait",
+    ),
+    KernelRule(
+        "nfs",
+        EventKind.STORAGE_ERROR,
+        ("nfs: server ",),
+        re.compile(r"nfs: server (?P<code>\S+) (?:not responding|error)"),
+        "nfs: server storage1 not responding, timed out",
+    ),
+)
+
+
+def _table() -> tuple[list[str], list[list[KernelRule]]]:
+    literals: list[str] = []
+    rules: list[list[KernelRule]] = []
+    for rule in KERNEL_RULES:
+        for literal in rule.literals:
+            if literal not in literals:
+                literals.append(literal)
+                rules.append([])
+            rules[literals.index(literal)].append(rule)
+    return literals, rules
+
+
+_LITERALS, _RULES_OF = _table()
+
+
+def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None:
+    """What a kernel line says by the first rule that fits.
+
+    Args:
+        line_no: Its number.
+        text: The line.
+        rules: Those whose literals it holds.
+    """
+    for rule in rules:
+        line = split_line(text) or KernelLine.without_stamp(text)
+        match = rule.pattern.search(line.text)
+        if match is None:
+            continue
+        return LogEvent(
+            line_no=line_no,
+            kind=rule.kind,
+            clock_us=line.stamp.clock_us,
+            clock_kind=line.stamp.kind,
+            resolution_us=line.stamp.resolution_us,
+            step=None,
+            duration_us=None,
+            code=match.groupdict().get("code"),
+            node=line.node,
+            rank=None,
+            path=None,
+            job_ref=None,
+            text=line.text.strip()[:_MAX_TEXT],
+        )
+    if any(rule.kind is EventKind.XID for rule in rules):
+        reason = "an Xid line of which the number cannot be read"
+        return Rejected(line_no, reason, text.strip()[:_MAX_REJECTED_TEXT])
+    return None
+
+
+def _sniff(head: bytes, _name: str) -> int:
+    return _SURE if is_kernel_log(head) else 0
+
+
+def _read(source: ByteSource, _options: ReadOptions) -> Iterator[StepBatch | Record]:
+    scanner = LiteralScanner([literal.encode() for literal in _LITERALS])
+    for first_line, block in source.blocks(_BLOCK_BYTES):
+        ends, literals = scanner.scan(block)
+        if not len(ends):
+            continue
+        index = LineIndex(block, first_line)
+        lines: dict[tuple[int, int], list[KernelRule]] = {}
+        for end, literal in zip(ends.tolist(), literals.tolist(), strict=True):
+            rules = lines.setdefault(index.segment(end - 1), [])
+            rules.extend(rule for rule in _RULES_OF[literal] if rule not in rules)
+        for (start, end), rules in lines.items():
+            record = read_line(index.number(start), plain(block[start:end]), rules)
+            if record is not None:
+                yield record
+
+
+KERNEL_LOG = Format(
+    name="kernel_log",
+    title="Kernel log (dmesg, syslog, journalctl -k)",
+    gives="Xid errors of accelerators, links going down and up, memory and storage errors.",
+    example=(
+        "2026-05-04T03:12:44,287197+00:00 gpu017 kernel: NVRM: Xid (PCI:0000:38:00): 79, "
+        "pid=2924364, name=python, GPU has fallen off the bus.\n"
+    ),
+    incremental=True,
+    sniff=_sniff,
+    read=_read,
+)

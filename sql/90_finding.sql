@@ -1,0 +1,147 @@
+-- table: finding
+-- grain: one thing about the data that a reader of the numbers must know
+-- reads: source, source_zone, zone_conflict, attempt, ending, chain, incident, placement, log_attempt, job, checkpoint
+-- params:
+-- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs or hidden_steps
+-- column subject: run, job or file that it is about
+-- column text: what was found, what it means and what to do
+-- column could_move_us: how much time it could move, null where that cannot be said
+-- column source_id: file
+-- column line_no: line
+WITH per_job_launches AS (
+    SELECT
+        placement.job_key,
+        job.job_id,
+        min(placement.source_id) AS source_id,
+        count(*) AS n_launches
+    FROM placement
+    INNER JOIN job ON placement.job_key = job.job_key
+    INNER JOIN log_attempt
+        ON
+            placement.source_id = log_attempt.source_id
+            AND placement.attempt_no = log_attempt.attempt_no
+    GROUP BY placement.job_key, job.job_id
+),
+
+outside AS (
+    SELECT
+        attempt.run,
+        attempt.source_id,
+        attempt.first_line,
+        count(*) OVER (PARTITION BY attempt.run) AS n_outside
+    FROM attempt
+    WHERE
+        attempt.is_recorded
+        AND attempt.n_step_lines > 0
+        AND (
+            attempt.first_step_at < attempt.alloc_start_at - 60000000
+            OR attempt.last_step_at > attempt.alloc_end_at + 60000000
+        )
+)
+
+SELECT
+    'assumed_zone' AS kind,
+    source.format AS subject,
+    'the stamps of ' || count(*) || CASE WHEN count(*) = 1 THEN ' file have' ELSE ' files have' END
+    || ' no time zone (for example ' || min(source.path) || '); ' || source_zone.tz
+    || ' was assumed, the zone of the machine that read them; say --tz or set timezone' AS text,
+    NULL::BIGINT AS could_move_us,
+    arg_min(source.source_id, source.path) AS source_id,
+    NULL::BIGINT AS line_no
+FROM source_zone
+INNER JOIN source ON source_zone.source_id = source.source_id
+WHERE source_zone.is_assumed
+GROUP BY source.format, source_zone.tz
+UNION ALL
+SELECT
+    'zone_conflict',
+    source.path,
+    zone_conflict.text,
+    abs(zone_conflict.shift_us),
+    source.source_id,
+    NULL
+FROM zone_conflict
+INNER JOIN source ON zone_conflict.source_id = source.source_id
+UNION ALL
+SELECT
+    'missing_log',
+    attempt.run,
+    'job ' || attempt.job_id || ' (' || attempt.state
+    || ') left no log that was read; it counts as an attempt that did no step',
+    attempt.alloc_end_at - attempt.alloc_start_at,
+    job.source_id,
+    job.line_no
+FROM attempt
+INNER JOIN job ON attempt.job_key = job.job_key
+WHERE attempt.source_id IS NULL
+UNION ALL
+SELECT DISTINCT
+    'no_records',
+    attempt.run,
+    'no scheduler record was read for it: the span of the log stands for the allocation, a lower bound',
+    NULL::BIGINT,
+    attempt.source_id,
+    NULL::BIGINT
+FROM attempt
+WHERE NOT attempt.is_recorded
+UNION ALL
+SELECT
+    'hidden_requeue',
+    'job ' || per_job_launches.job_id,
+    'its log shows ' || per_job_launches.n_launches
+    || ' starts of the program where the scheduler records show one allocation; if it was requeued, '
+    || 'take the records with sacct --duplicates',
+    NULL,
+    per_job_launches.source_id,
+    NULL
+FROM per_job_launches
+WHERE per_job_launches.n_launches > 1
+UNION ALL
+SELECT
+    'conflict',
+    attempt.run,
+    'job ' || attempt.job_id || ' is recorded as COMPLETED with exit code 0 though it did no step: '
+    || 'taken for a failed start',
+    attempt.alloc_end_at - attempt.alloc_start_at,
+    job.source_id,
+    job.line_no
+FROM attempt
+INNER JOIN job ON attempt.job_key = job.job_key
+WHERE attempt.state = 'COMPLETED' AND coalesce(attempt.n_step_lines, 0) = 0
+UNION ALL
+SELECT
+    'conflict',
+    outside.run,
+    'steps are stamped outside the allocation of their job: the zones or clocks of log and records differ',
+    NULL,
+    outside.source_id,
+    outside.first_line
+FROM outside
+UNION ALL
+SELECT
+    'timer_differs',
+    checkpoint.run,
+    'the framework''s save timer differs from the gap between the steps by more than a fifth in '
+    || count(*) || ' saves; the gap is used',
+    sum(abs(checkpoint.gap_cost_us - checkpoint.timer_us))::BIGINT,
+    min(checkpoint.source_id),
+    NULL
+FROM checkpoint
+WHERE
+    checkpoint.cost_origin = 'gap'
+    AND checkpoint.timer_us IS NOT NULL
+    AND NOT checkpoint.is_async
+    AND abs(checkpoint.gap_cost_us - checkpoint.timer_us) > greatest(checkpoint.gap_cost_us // 5, checkpoint.error_us)
+GROUP BY checkpoint.run
+UNION ALL
+SELECT
+    'hidden_steps',
+    incident.run,
+    'it resumed from step ' || incident.resume_step || ', beyond step ' || incident.last_step
+    || ', the last one logged before ' || incident.incident_id || ': the log is not whole',
+    NULL,
+    attempt.source_id,
+    attempt.last_step_line
+FROM incident
+INNER JOIN attempt ON incident.run = attempt.run AND incident.attempt = attempt.attempt
+WHERE incident.resume_step > incident.last_step

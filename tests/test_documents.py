@@ -1,0 +1,127 @@
+"""Every document is what its schema says, and says what the facts say."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from ckpt_audit.alerts.checks import CheckResult, State
+from ckpt_audit.audit.data import ReportData
+from ckpt_audit.documents import (
+    DOCUMENTS,
+    INCIDENT_COLUMNS,
+    Json,
+    check_document,
+    dumps,
+    estimate_document,
+    incidents_document,
+    interval_document,
+    model_document,
+    report_document,
+    runs_document,
+    schema,
+)
+from tests.report.fixture_data import month
+
+
+@pytest.fixture(scope="module")
+def data() -> ReportData:
+    return month()
+
+
+def all_documents(data: ReportData) -> dict[str, Json]:
+    checks = [CheckResult("progress", State.OK, "fine", "llama", 60.0, 900.0, 3600.0, since=0)]
+    return {
+        "incidents": incidents_document(data),
+        "estimate": estimate_document(data),
+        "interval": interval_document(data),
+        "report": report_document(data),
+        "runs": runs_document(run.run for run in data.runs),
+        "check": check_document(State.OK, checks),
+        "model": model_document(240.0, 21600.0, 300.0, 600.0, intervals=[2700.0, 3600.0]),
+    }
+
+
+def problems(name: str, document: Json) -> list[str]:
+    validator = Draft202012Validator(schema(name), format_checker=FormatChecker())
+    return [error.message for error in validator.iter_errors(json.loads(dumps(document)))]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_fit_their_schemas(name: str, data: ReportData) -> None:
+    document = all_documents(data)[name]
+    Draft202012Validator.check_schema(schema(name))
+    assert problems(name, document) == []
+    assert list(document)[:2] == ["schema", "version"]
+    assert document["schema"] == f"ckpt-audit/{name}/1"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_schemas_notice_a_missing_key(name: str, data: ReportData) -> None:
+    document = all_documents(data)[name]
+    for key in schema(name)["required"]:
+        assert problems(name, {k: v for k, v in document.items() if k != key})
+
+
+def test_a_month_of_nothing_fits_too(data: ReportData) -> None:
+    empty = replace(data, runs=(), sources=(), findings=(), rejected=())
+    for name, document in all_documents(empty).items():
+        assert problems(name, document) == []
+
+
+def test_an_incident_is_told_whole(data: ReportData) -> None:
+    incident = data.runs[0].incidents[0]
+    bounded = replace(
+        incident,
+        detection_s=None,
+        fault_at=None,
+        bounds={"fault_at": (1_777_593_600.5, None), "detection_s": (1.0, 2.0)},
+    )
+    run = replace(data.runs[0], incidents=(bounded,), correlations={})
+    row = incidents_document(replace(data, runs=(run,)))["incidents"][0]
+    assert list(row) == INCIDENT_COLUMNS
+    assert row["fault_at"] is None
+    assert row["correlation"] is None
+    assert row["bounds"] == {
+        "detection_s": [1.0, 2.0],
+        "fault_at": ["2026-05-01T00:00:00.500000+00:00", None],
+    }
+    assert row["evidence"][0] == {
+        "moment": "last_step_at",
+        "file": "logs/llama-70b/attempt_000.log",
+        "line": 88_412,
+        "text": incident.evidence[0].text,
+        "strength": "stated",
+    }
+
+
+def test_the_report_holds_the_other_documents(data: ReportData) -> None:
+    report = report_document(data)
+    assert report["incidents"] == incidents_document(data)["incidents"]
+    assert report["estimate"]["runs"] == estimate_document(data)["runs"]
+    assert report["interval"]["runs"] == interval_document(data)["runs"]
+    assert report["runs"] == runs_document(run.run for run in data.runs)["runs"]
+
+
+def test_what_json_cannot_say_is_null() -> None:
+    document = {"a": math.inf, "b": math.nan, "c": [1 / 3, (None, 2)], "d": True}
+    assert json.loads(dumps(document)) == {"a": None, "b": None, "c": [0.333333, [None, 2]], "d": True}
+
+
+def test_the_calculator_gives_known_answers() -> None:
+    document = model_document(4.0, 360.0, 5.0, 10.0, intervals=[45.0, 60.0, 120.0])
+    assert document["young_s"] == pytest.approx(53.6656, abs=1e-4)
+    assert document["exact_s"] == pytest.approx(51.0328, abs=1e-4)
+    first = [round(row["waste_first_order"], 6) for row in document["rows"]]
+    exact = [round(row["waste_exact"], 6) for row in document["rows"]]
+    assert first == [0.193056, 0.191667, 0.241667]
+    assert exact == [0.177007, 0.177631, 0.221801]
+    for row in document["rows"]:
+        parts = row["checkpoint"] + row["lost_work"] + row["recovery"]
+        assert parts == pytest.approx(row["waste_first_order"])
+        parts = row["checkpoint_exact"] + row["lost_work_exact"] + row["recovery_exact"]
+        assert parts == pytest.approx(row["waste_exact"])
