@@ -88,7 +88,7 @@ retry AS (
         count(*) FILTER (WHERE between_attempt.attempt IS NOT NULL) AS n_retries,
         sum(
             CASE
-                WHEN between_attempt.n_step_lines > 0 THEN 0
+                WHEN between_attempt.attempt IS NULL OR between_attempt.n_step_lines > 0 THEN 0
                 ELSE
                     greatest(
                         0,

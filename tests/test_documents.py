@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from tests.report.fixture_data import month
 
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import ReportData
@@ -25,7 +26,6 @@ from ckpt_audit.documents import (
     runs_document,
     schema,
 )
-from tests.report.fixture_data import month
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,12 @@ def test_the_report_holds_the_other_documents(data: ReportData) -> None:
 
 def test_what_json_cannot_say_is_null() -> None:
     document = {"a": math.inf, "b": math.nan, "c": [1 / 3, (None, 2)], "d": True}
-    assert json.loads(dumps(document)) == {"a": None, "b": None, "c": [0.333333, [None, 2]], "d": True}
+    assert json.loads(dumps(document)) == {
+        "a": None,
+        "b": None,
+        "c": [0.333333, [None, 2]],
+        "d": True,
+    }
 
 
 def test_the_calculator_gives_known_answers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -76,7 +77,7 @@ def test_borders_are_those_of_the_display_zone() -> None:
 def test_months_between_are_all_and_touch() -> None:
     months = months_between(*span("2025-11-30T23:00", "2026-02-01"), ZONE)
     assert [month.label for month in months] == ["2025-11", "2025-12", "2026-01", "2026-02"]
-    assert all(a.end_at == b.start_at for a, b in zip(months, months[1:], strict=False))
+    assert all(a.end_at == b.start_at for a, b in itertools.pairwise(months))
 
 
 def test_complete_means_over_and_covered() -> None:

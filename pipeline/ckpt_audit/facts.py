@@ -110,6 +110,7 @@ class Incident:
     detector: str | None  # watchdog launcher scheduler person
     nodes: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()  # failure domains of the culprit nodes, as "leaf:leaf3"
+    # low and high of every value that is not exact; instants in seconds since the epoch
     bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
 

@@ -137,11 +137,11 @@ def _between(low: int | None, high: int | None) -> tuple[float | None, float | N
 
 
 def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
-    """What depends on a moment that is only bounded: instants in microseconds, durations in s."""
+    """What depends on a moment that is only bounded: instants in seconds since the epoch."""
     bounds: dict[str, tuple[float | None, float | None]] = {}
     low, high = row["fault_low"], row["fault_high"]
     if row["fault_strength"] == "bounded" and low is not None and low != high:
-        bounds["fault_at"] = (low, high)
+        bounds["fault_at"] = _between(low, high)
         if row["detection_us"] is not None:
             bounds["detection_s"] = _between(row["detected_at"] - high, row["detected_at"] - low)
         if row["lost_work_us"] is not None:
@@ -151,7 +151,7 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
             )
     for name in ("launched", "load_started", "restored"):
         if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
-            bounds[f"{name}_at"] = (row[f"{name}_low"], row[f"{name}_high"])
+            bounds[f"{name}_at"] = _between(row[f"{name}_low"], row[f"{name}_high"])
     return bounds
 
 

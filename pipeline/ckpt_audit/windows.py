@@ -131,15 +131,15 @@ def _named_month(text: str | None, now: int, zone: ZoneInfo) -> Window | None:
 
 
 def _last_month(now: int, zone: ZoneInfo, data_span: tuple[int, int]) -> Window:
-    """The newest month that is over and has more than a sliver of data; else the fullest one."""
+    """The newest month that is over and that data cover by half at least; else the fullest one."""
     first, last = data_span
 
     def held(month: Window) -> int:
         return min(last, month.end_at) - max(first, month.start_at)
 
     months = months_between(first, last, zone)
-    enough = min(US_PER_DAY, last - first)
     for month in reversed(months):
-        if month.end_at <= now and held(month) >= enough:
+        half = (month.end_at - month.start_at) // 2
+        if month.end_at <= now and held(month) >= min(half, last - first):
             return month
     return max(months, key=held)

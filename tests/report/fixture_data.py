@@ -200,14 +200,14 @@ class _Month:
                         "last_step_at",
                         file,
                         88_412,
-                        f" iteration {last:8d}/  400000 | elapsed time per iteration (ms): 7204.1 |",
+                        f" iteration {last:8d}/  600000 | elapsed time per iteration (ms): 7204 |",
                         "stated",
                     ),
                     Evidence(
                         "fault_at",
                         "logs/nodes/kern.log" if not hang else file,
                         1_204 + ordinal,
-                        f"{node} kernel: NVRM: Xid (PCI:0000:4e:00): 79, GPU has fallen off the bus."
+                        f"{node} kernel: NVRM: Xid (PCI:0000:4e:00): 79, GPU fell off the bus."
                         if not hang
                         else "[Rank 73] Watchdog caught collective operation timeout: WorkNCCL("
                         "SeqNum=881245, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600014 ms",
@@ -220,7 +220,7 @@ class _Month:
                         "restored_at",
                         file.replace(".log", "b.log"),
                         2_230,
-                        f"successfully loaded checkpoint from /ckpt/{self.run} at iteration {resume}",
+                        f"loaded checkpoint from /ckpt/{self.run} at iteration {resume}",
                         "stated",
                     ),
                 ),

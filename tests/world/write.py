@@ -61,7 +61,7 @@ def files(seed: int) -> dict[str, bytes]:
     found["slurm/topology.conf"] = topology_conf().encode()
     found["kernel/kern.log"] = kernel_text(world).encode()
     found["ckpt-audit.toml"] = config_text(world).encode()
-    found["truth.json"] = truth_text(world).encode()
+    found["truth.json.gz"] = packed(truth_text(world))
     return found
 
 

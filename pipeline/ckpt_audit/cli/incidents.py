@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="Comma-separated values on stdout.")]
 
+_LISTS = ("jobs", "nodes", "domains")
 _NO_COLUMN = ("correlation", "evidence", "bounds")
 
 
@@ -87,7 +88,7 @@ def _csv(document: Json) -> str:
         correlation = row["correlation"] or {}
         writer.writerow(
             row
-            | {name: " ".join(value) for name, value in row.items() if isinstance(value, list)}
+            | {name: " ".join(row[name]) for name in _LISTS}
             | {f"correlation_{part}": correlation.get(part) for part in ("label", "group")}
         )
     return stream.getvalue().rstrip("\n")

@@ -21,7 +21,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Where to write it. [default: reports/<YYYY-MM>.html]",
+        help="Where to write it. [default: reports/YYYY-MM.html]",
         show_default=False,
     ),
 ]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+Item = TypeVar("Item")
 
 ROW_LIMIT = 500
+PROOF_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +256,13 @@ class ReportView:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
 
-def cut(rows: tuple[Row, ...], what: str) -> tuple[tuple[Row, ...], str]:
-    """Cuts rows at the limit and says so.
+def cut(items: tuple[Item, ...], what: str) -> tuple[tuple[Item, ...], str]:
+    """Cuts what a table would show at the limit, and says so.
 
     >>> cut((), "incidents")
     ((), '')
     """
-    if len(rows) <= ROW_LIMIT:
-        return rows, ""
-    text = f"The first {ROW_LIMIT} of {len(rows):,} {what} are shown; the whole is in the exports."
-    return rows[:ROW_LIMIT], text
+    if len(items) <= ROW_LIMIT:
+        return items, ""
+    text = f"The first {ROW_LIMIT} of {len(items):,} {what} are shown; the whole is in the exports."
+    return items[:ROW_LIMIT], text

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ckpt_audit.audit.data import ReportData
-from ckpt_audit.documents import report_document
-from ckpt_audit.report.blocks import ROW_LIMIT, Block, Figure, ReportView, RunView, Section
+from ckpt_audit.documents import dumps, report_document
+from ckpt_audit.report.blocks import (
+    PROOF_LIMIT,
+    ROW_LIMIT,
+    Block,
+    Figure,
+    ReportView,
+    RunView,
+    Section,
+)
 from ckpt_audit.report.numbers import date_time, slug
 from ckpt_audit.report.sections import (
     change,
@@ -24,7 +32,7 @@ from ckpt_audit.report.sections import (
 )
 from ckpt_audit.report.sections.context import Context
 
-MOST_WITH_EVIDENCE = 150
+PAYLOAD_LIMIT = 500_000
 
 RUN_SECTIONS = (
     where_time.section,
@@ -86,12 +94,13 @@ def _run(ctx: Context, single: bool) -> RunView:
 def _payload(data: ReportData) -> dict[str, Any]:
     """The report's document, cut so that the page stays small: the whole is `report --json`."""
     document = report_document(data)
+    for name in ("sources", "findings"):
+        document[name] = document[name][:ROW_LIMIT]
     found = document["incidents"]
-    if len(found) > MOST_WITH_EVIDENCE:
+    if len(dumps(document)) > PAYLOAD_LIMIT:
         document["incidents"] = [{**row, "evidence": []} for row in found[:ROW_LIMIT]]
-        document["cut"] = (
-            f"{min(len(found), ROW_LIMIT)} of {len(found)} incidents, without their evidence"
-        )
+        shown = f"{min(len(found), ROW_LIMIT)} of {len(found)} incidents"
+        document["cut"] = f"{shown}, without their evidence"
     return document
 
 

@@ -94,13 +94,17 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("Attempt", "One execution of the training program, from launch to end."),
     (
         "Incident",
-        ("One interruption of a run's progress with every failed retry after it, up to the first "
-        "step of a recovery that lasts. A chain of failed restarts is one incident."),
+        (
+            "One interruption of a run's progress with every failed retry after it, up to the "
+            "first step of a recovery that lasts. A chain of failed restarts is one incident."
+        ),
     ),
     (
         "Failure",
-        ("Hardware, network, storage, software, out of memory, a hang, or a cause that nobody "
-        "wrote down. Only failures are events of M."),
+        (
+            "Hardware, network, storage, software, out of memory, a hang, or a cause that nobody "
+            "wrote down. Only failures are events of M."
+        ),
     ),
     ("Preemption", "The scheduler took the nodes for others."),
     ("Mitigation", "A person or a health check swapped a slow or suspect node."),
@@ -108,15 +112,19 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("Rollback by a person", "Someone went back to an earlier step, with no fault."),
     (
         "Isolated, correlated, cascade",
-        ("Correlated incidents share a failure domain at nearly the same time; a cascade is a "
-        "failure during the recovery from another. All others are isolated."),
+        (
+            "Correlated incidents share a failure domain at nearly the same time; a cascade is a "
+            "failure during the recovery from another. All others are isolated."
+        ),
     ),
     ("Productive (new steps)", "Executions whose result was kept, at healthy speed."),
     ("Lost hours", "All allocated hours that did not go into new steps."),
     (
         "Work lost",
-        ("Training time of the steps that an incident threw away, up to the fault. A step is "
-        "thrown away once: a second rollback is not charged for it again."),
+        (
+            "Training time of the steps that an incident threw away, up to the fault. A step is "
+            "thrown away once: a second rollback is not charged for it again."
+        ),
     ),
     (
         "Time to notice, D",
@@ -124,8 +132,10 @@ TERMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Time to recover, R",
-        ("From noticing to the first complete step: waiting for nodes, failed retries, launch, "
-        "restore and warm-up."),
+        (
+            "From noticing to the first complete step: waiting for nodes, failed retries, launch, "
+            "restore and warm-up."
+        ),
     ),
     (
         "Cost of a save, C",
@@ -133,8 +143,10 @@ TERMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Mean time between incidents, M",
-        ("Up-time of the job divided by its failures; ends for another reason count as exposure "
-        "and not as events. It belongs to the job at its number of accelerators."),
+        (
+            "Up-time of the job divided by its failures; ends for another reason count as exposure "
+            "and not as events. It belongs to the job at its number of accelerators."
+        ),
     ),
     (
         "Exposure (up-time)",
@@ -146,19 +158,25 @@ TERMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "Effective interval",
-        ("What a failure at a random moment sees: the mean of the squared distances between "
-        "verified checkpoints over their mean."),
+        (
+            "What a failure at a random moment sees: the mean of the squared distances between "
+            "verified checkpoints over their mean."
+        ),
     ),
     (
         "Flat region",
-        ("The intervals whose expected waste is within 5% of the least: inside it, nothing is "
-        "worth changing."),
+        (
+            "The intervals whose expected waste is within 5% of the least: inside it, nothing is "
+            "worth changing."
+        ),
     ),
     ("Waste", "Share of wall-clock time that does not end up in retained steps."),
     (
         "Verified checkpoint",
-        ("Durable, with positive evidence that it can be loaded, graded: marker (the framework "
-        "said so), shards (all there at their size), checksum, loaded (it was loaded later)."),
+        (
+            "Durable, with positive evidence that it can be loaded, graded: marker (the framework "
+            "said so), shards (all there at their size), checksum, loaded (it was loaded later)."
+        ),
     ),
     ("Torn checkpoint", "Parts are missing, empty, short, or of different steps."),
     (

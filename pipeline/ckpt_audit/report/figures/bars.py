@@ -161,8 +161,15 @@ def incident_cost(data: Mapping[str, Any], salt: str) -> str:
             )
             left = [a + b for a, b in zip(left, widths, strict=True)]
         for place, total in zip(places, left, strict=True):
-            text = f" {total:,.1f} h" if total >= 0.05 else " <0.1 h"
-            axes.text(total, place, text, va="center", color=COLOURS["quiet"])
+            text = f"{total:,.1f} h" if total >= 0.05 else "<0.1 h"
+            axes.annotate(
+                text,
+                (total, place),
+                (5, 0),
+                textcoords="offset points",
+                va="center",
+                color=COLOURS["quiet"],
+            )
         axes.set_yticks(places, [bar[0] for bar in bars], color=COLOURS["text"])
         axes.set_xlabel("hours")
         axes.set_xlim(0, max(left) * 1.09)

@@ -33,16 +33,18 @@ def progress(data: Mapping[str, Any], salt: str) -> str:
     """Steps over time with marks for saves, and a strip of states beneath.
 
     Args:
-        data: ``start``, ``end`` in microseconds; ``line``, ``verified``, ``unverified``:
-            (instant, step); ``states``: (start, end, colour); ``names``: (label, colour).
+        data: ``start``, ``end`` in microseconds; ``line``, ``falls``, ``verified``,
+            ``unverified``: (instant, step); ``states``: (start, end, colour); ``names``:
+            (label, colour).
         salt: Of the ids.
     """
     start = data["start"]
     with canvas(4.3, salt, rows=2, sharex=True, height_ratios=(10, 1)) as (figure, (axes, strip)):
         x = [_days(at, start) for at, _ in data["line"]]
-        axes.plot(x, [step for _, step in data["line"]], color=COLOURS["accent"], lw=1.6)
-        _saves(axes, data["verified"], start, "o", "productive", "verified checkpoint")
-        _saves(axes, data["unverified"], start, "X", "lost", "save that is not verified")
+        axes.plot(x, [step for _, step in data["line"]], color=COLOURS["accent"], lw=1.8)
+        _marks(axes, data["verified"], start, ("o", 3.5, "productive"), "verified checkpoint")
+        _marks(axes, data["unverified"], start, ("X", 7, "lost"), "save that is not verified")
+        _marks(axes, data["falls"], start, ("v", 7, "text"), "rollback")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.set_ylabel("step")
         quiet_axes(axes)
@@ -92,19 +94,25 @@ def _patch(colour: str) -> Any:
     return Patch(color=COLOURS[colour], lw=0)
 
 
-def _saves(
-    axes: Any, marks: Sequence[tuple[int, int]], start: int, shape: str, colour: str, label: str
+def _marks(
+    axes: Any,
+    marks: Sequence[tuple[int, int]],
+    start: int,
+    look: tuple[str, float, str],
+    label: str,
 ) -> None:
+    """Marks of one kind; a look is shape, size and colour."""
+    shape, size, colour = look
     if marks:
         axes.plot(
             [_days(at, start) for at, _ in marks],
             [step for _, step in marks],
             ls="none",
             marker=shape,
-            ms=4 if shape == "o" else 7,
+            ms=size,
             color=COLOURS[colour],
             mec=COLOURS["paper"],
-            mew=0.5,
+            mew=0.6,
             label=label,
         )
 

@@ -41,8 +41,10 @@ def run_headline(ctx: Context) -> str:
     if not ctx.allocated_us:
         return "No allocated time was seen in this window."
     parts = [
-        (f"{share(ctx.bucket_us('productive'), ctx.allocated_us)} of "
-        f"{hours_us(ctx.allocated_us)} went into new steps.")
+        (
+            f"{share(ctx.bucket_us('productive'), ctx.allocated_us)} of "
+            f"{hours_us(ctx.allocated_us)} went into new steps."
+        )
     ]
     if ctx.lost_us:
         parts.append(f"{hours_us(ctx.lost_us)} were lost{_biggest(ctx)}.")

@@ -56,11 +56,9 @@ def ages(ctx: Context) -> list[tuple[int, float, float]]:
     The age is that of the captured state, so that it does not fall to zero at a save.
     """
     good = sorted(
-
-            (c.committed_at, c.started_at if c.started_at is not None else c.committed_at)
-            for c in ctx.one.checkpoints
-            if c.grade is not None and c.committed_at is not None
-
+        (c.committed_at, c.started_at if c.started_at is not None else c.committed_at)
+        for c in ctx.one.checkpoints
+        if c.grade is not None and c.committed_at is not None
     )
     found: list[tuple[int, float, float]] = []
     newest: int | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from ckpt_audit.facts import Evidence, Incident
 from ckpt_audit.report.blocks import (
+    PROOF_LIMIT,
     Cell,
     Column,
     Detail,
@@ -34,7 +35,8 @@ from ckpt_audit.report.words import GRADES, MOMENTS, STRENGTHS, cause_label, kin
 from ckpt_audit.units import S_PER_H
 
 TOP = 15
-MOST_PROOFS = 40
+MOST_PROOFS = 15
+MOST_CHARACTERS = 500
 
 _COLUMNS = (
     Column("Fault, UTC"),
@@ -124,18 +126,23 @@ def _figure(ctx: Context, costly: list[Incident]) -> Figure:
 
 
 def _table(ctx: Context) -> Table:
-    rows, note = cut(tuple(_row(ctx, i) for i in ctx.incidents), "incidents")
+    shown, note = cut(ctx.incidents, "incidents")
+    costly = sorted(shown, key=lambda i: (-(cost_s(i) or 0.0), i.id))[:PROOF_LIMIT]
+    proven = {i.id for i in costly}
+    rows = tuple(_row(ctx, i, proven=i.id in proven) for i in shown)
+    if len(shown) > PROOF_LIMIT:
+        note += f" Evidence is shown for the {PROOF_LIMIT} costliest."
     return Table(
         ctx.anchor("table-incidents"),
         "All incidents",
         _COLUMNS,
         rows,
-        note,
+        note.strip(),
         filterable=len(rows) > 5,
     )
 
 
-def _row(ctx: Context, incident: Incident) -> Row:
+def _row(ctx: Context, incident: Incident, *, proven: bool) -> Row:
     total = cost_s(incident)
     partly = total is not None and incident.loss_s is None
     label = ctx.label(incident)
@@ -156,7 +163,7 @@ def _row(ctx: Context, incident: Incident) -> Row:
         Cell(hours(total).removesuffix(" h"), sort=total, badges=("in part",) if partly else ()),
         Cell(whole_hours(incident.loss_acc_s), sort=incident.loss_acc_s),
     )
-    return Row(cells, f"incident-{slug(incident.id)}", _detail(ctx, incident))
+    return Row(cells, f"incident-{slug(incident.id)}", _detail(ctx, incident, proven=proven))
 
 
 def _count(value: int | None) -> Cell:
@@ -172,7 +179,9 @@ def _time(incident: Incident, name: str, value: float | None) -> Cell:
     return Cell("unknown", muted=True)
 
 
-def _detail(ctx: Context, incident: Incident) -> Detail:
+def _detail(ctx: Context, incident: Incident, *, proven: bool) -> Detail:
+    if not proven:
+        return Detail(f"{incident.id} · {incident.rule or 'no rule given'}")
     proofs = tuple(_proof(e) for e in incident.evidence[:MOST_PROOFS])
     lines = plural(len(incident.evidence), "line of evidence", "lines of evidence")
     summary = f"{incident.id} · {incident.rule or 'no rule given'} · {lines}"
@@ -240,7 +249,10 @@ def _proof(evidence: Evidence) -> Proof:
         place += f":{evidence.line}"
     moment = MOMENTS.get(evidence.moment, evidence.moment.replace("_", " "))
     strength = STRENGTHS.get(evidence.strength, "unknown")
-    return Proof(moment, place, evidence.text, f"{evidence.strength}: {strength}")
+    text = evidence.text
+    if len(text) > MOST_CHARACTERS:
+        text = f"{text[:MOST_CHARACTERS]}…"
+    return Proof(moment, place, text, f"{evidence.strength}: {strength}")
 
 
 def _notes(ctx: Context) -> list[Text]:

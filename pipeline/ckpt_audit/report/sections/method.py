@@ -29,7 +29,7 @@ def section(data: ReportData) -> Section:
     """Definitions, formulas, settings, versions, inputs with their hashes, and the command."""
     anchor, title = "method", "Method and provenance"
     answer = (
-        f"ckpt-audit {data.version}, from {plural(len(data.sources), 'input')} "
+        f"Made by ckpt-audit {data.version} from {plural(len(data.sources), 'input')} "
         f"({bytes_total(data.sources)}); everything here can be computed again."
     )
     blocks = (

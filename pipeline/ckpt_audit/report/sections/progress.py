@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from ckpt_audit.facts import Progress, State
@@ -9,10 +10,9 @@ from ckpt_audit.report.blocks import Cell, Column, Figure, Row, Section, Table, 
 from ckpt_audit.report.numbers import date_time, plural, whole
 from ckpt_audit.report.sections.context import Context
 from ckpt_audit.report.words import bucket_colour, bucket_label
-import itertools
 
 MOST_POINTS = 800
-MOST_MARKS = 150
+MOST_MARKS = 60
 MOST_STATES = 1200
 
 
@@ -33,7 +33,7 @@ def section(ctx: Context) -> Section:
         "progress",
         "Steps over time",
         f"Line of completed steps. {answer} A fall of the line is a rollback. The strip beneath "
-        "shows what the run was doing.",
+        f"shows what the run was doing. At most {MOST_MARKS} saves of a kind are marked.",
         _drawing(ctx),
         _table(ctx),
     )
@@ -52,6 +52,9 @@ def _drawing(ctx: Context) -> dict[str, Any]:
         "start": ctx.data.window.start_at,
         "end": ctx.data.window.end_at,
         "line": thin(ctx.one.progress),
+        "falls": tuple(
+            (b.at, b.step) for a, b in itertools.pairwise(ctx.one.progress) if b.step < a.step
+        ),
         "verified": _few(saved),
         "unverified": _few(bad),
         "states": tuple(_state(s) for s in _merged(ctx.one.states)),
@@ -72,7 +75,7 @@ def thin(points: tuple[Progress, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def _few(marks: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    every = max(1, len(marks) // MOST_MARKS)
+    every = -(-len(marks) // MOST_MARKS) or 1
     return tuple(marks[::every])
 
 

@@ -45,7 +45,7 @@ def answer(population: Population) -> str:
     reach = f"{level} interval {between(mean.low_s, mean.high_s)}"
     if n < FEW:
         return (
-            f"{n} {'failure' if n == 1 else 'failures'} in {exposure} of up-time: too few for a rate; the mean time "
+            f"{plural(n, 'failure')} in {exposure} of up-time: too few for a rate; the mean time "
             f"between failures is somewhere in {between(mean.low_s, mean.high_s)} ({level})."
         )
     seen = f"{plural(n, 'failure')} in {exposure}"

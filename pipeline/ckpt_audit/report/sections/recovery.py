@@ -20,6 +20,7 @@ STAGES: tuple[tuple[str, str], ...] = (
 )
 SAME_SHARE = 0.6
 FEWEST = 5
+MOST_DOTS = 100
 
 
 def section(ctx: Context) -> Section:
@@ -67,7 +68,7 @@ def groups(ctx: Context) -> list[tuple[str, list[float]]]:
 
 
 def _figure(ctx: Context) -> Figure | None:
-    rows = tuple((name, tuple(values)) for name, values in groups(ctx))
+    rows = tuple((name, spread(values)) for name, values in groups(ctx))
     if not any(value > 0 for _, values in rows for value in values):
         return None
     data: dict[str, Any] = {"rows": rows}
@@ -76,9 +77,23 @@ def _figure(ctx: Context) -> Figure | None:
         "dots",
         "One dot an incident",
         "Rows of dots on a logarithmic axis of time: noticing by who noticed, recovery and its "
-        "stages. A bar marks the median. The table below holds the figures.",
+        f"stages, at most {MOST_DOTS} dots a row. A bar marks the median. The table below holds "
+        "the figures.",
         data,
     )
+
+
+def spread(values: Sequence[float]) -> tuple[float, ...]:
+    """Sorted, and thinned to `MOST_DOTS` that are spread evenly over the ranks.
+
+    >>> spread([3.0, 1.0]), len(spread(list(range(1000))))
+    ((1.0, 3.0), 100)
+    """
+    ordered = sorted(values)
+    if len(ordered) <= MOST_DOTS:
+        return tuple(ordered)
+    last = len(ordered) - 1
+    return tuple(ordered[round(n * last / (MOST_DOTS - 1))] for n in range(MOST_DOTS))
 
 
 def _table(ctx: Context) -> Table:

@@ -118,17 +118,17 @@ def _table(ctx: Context) -> Table:
         ),
         strong=True,
     )
-    worth = ctx.capacity(acc)
-    note = (
-        ""
-        if worth is None
-        else (
-            f"At {ctx.one.price_per_acc_h:g} per accelerator-hour, the allocated time is worth "
-            f"{money(worth)} of capacity (not cash), and the lost part {money(ctx.capacity(ctx.lost_acc_us))}."
-        )
-    )
-    return Table(
-        ctx.anchor("table-time"), "Allocated time by bucket", columns, rows, note, total=total
+    caption = "Allocated time by bucket"
+    return Table(ctx.anchor("table-time"), caption, columns, rows, _worth(ctx), total=total)
+
+
+def _worth(ctx: Context) -> str:
+    worth, lost = ctx.capacity(ctx.allocated_acc_us), ctx.capacity(ctx.lost_acc_us)
+    if worth is None or ctx.one.price_per_acc_h is None:
+        return ""
+    return (
+        f"At {ctx.one.price_per_acc_h:g} per accelerator-hour, the allocated time is worth "
+        f"{money(worth)} of capacity (not cash), and the lost part {money(lost)}."
     )
 
 
