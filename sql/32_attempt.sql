@@ -87,38 +87,81 @@ named_job AS (
     FROM job_group
 ),
 
-logged AS (
+-- without a scheduler record a log is known by the folder that it saves to, else by its name
+folder AS (
     SELECT
-        coalesce(
-            'given/' || source.run_override,
-            named_job.group_key,
-            'log/' || regexp_replace(source.path, '[^/]*$', '')
-            || regexp_replace(
-                regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
-            )
-        ) AS group_key,
-        coalesce(
-            source.run_override,
-            named_job.group_name,
+        source_id,
+        nullif(
             regexp_replace(
-                regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
-            )
-        ) AS group_name,
-        CASE
-            WHEN source.run_override IS NOT NULL THEN 'given at ingestion'
-            WHEN named_job.setting_run IS NOT NULL THEN 'configuration'
-            WHEN named_job.job_key IS NOT NULL THEN 'same name, user and folder'
-            ELSE 'file name, no scheduler record'
-        END AS joined_by,
-        placement.job_key,
-        log_attempt.*
+                rtrim(arg_min(log_path, attempt_no) FILTER (WHERE log_path IS NOT NULL), '/'),
+                '/(global_step|iter_|step[-_]?|checkpoint[-_]?)[0-9]+(/.*)?$',
+                ''
+            ),
+            ''
+        ) AS save_folder
     FROM log_attempt
-    INNER JOIN source ON log_attempt.source_id = source.source_id
+    GROUP BY source_id
+),
+
+titled AS (
+    SELECT
+        source.source_id,
+        source.run_override,
+        folder.save_folder,
+        regexp_replace(source.path, '[^/]*$', '') AS log_folder,
+        regexp_replace(
+            regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
+        ) AS stem
+    FROM source
+    INNER JOIN folder ON source.source_id = folder.source_id
+),
+
+placed_attempt AS (
+    SELECT
+        log_attempt.*,
+        placement.job_key,
+        named_job.setting_run,
+        -- a start that fits no record belongs with the other starts in its log
+        coalesce(named_job.group_key, max(named_job.group_key) OVER (PARTITION BY log_attempt.source_id))
+            AS job_group_key,
+        coalesce(named_job.group_name, max(named_job.group_name) OVER (PARTITION BY log_attempt.source_id))
+            AS job_group_name
+    FROM log_attempt
     LEFT JOIN placement
         ON
             log_attempt.source_id = placement.source_id
             AND log_attempt.attempt_no = placement.attempt_no
     LEFT JOIN named_job ON placement.job_key = named_job.job_key
+),
+
+logged AS (
+    SELECT
+        coalesce(
+            'given/' || titled.run_override,
+            placed_attempt.job_group_key,
+            'log/' || coalesce(titled.save_folder, titled.log_folder || titled.stem)
+        ) AS group_key,
+        coalesce(
+            titled.run_override,
+            placed_attempt.job_group_name,
+            CASE
+                WHEN
+                    titled.save_folder IS NOT NULL
+                    AND regexp_full_match(lower(titled.stem), '(slurm|job|out|output|log|stdout|train|run)?')
+                    THEN regexp_extract(titled.save_folder, '[^/]*$')
+                ELSE titled.stem
+            END
+        ) AS group_name,
+        CASE
+            WHEN titled.run_override IS NOT NULL THEN 'given at ingestion'
+            WHEN placed_attempt.setting_run IS NOT NULL THEN 'configuration'
+            WHEN placed_attempt.job_group_key IS NOT NULL THEN 'same name, user and folder'
+            WHEN titled.save_folder IS NOT NULL THEN 'checkpoint folder, no scheduler record'
+            ELSE 'file name, no scheduler record'
+        END AS joined_by,
+        placed_attempt.* EXCLUDE (setting_run, job_group_key, job_group_name)
+    FROM placed_attempt
+    INNER JOIN titled ON placed_attempt.source_id = titled.source_id
 ),
 
 -- a second file of the same job that did no step (standard error) is evidence, not an execution

@@ -14,15 +14,15 @@
 WITH sized AS (
     SELECT
         *,
-        coalesce(job_key, 'log ' || source_id) AS allocation,
+        coalesce(job_key, 'log ' || source_id || '/' || attempt_no) AS allocation,
         row_number() OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id) ORDER BY attempt
+            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
         ) AS place,
         lead(attempt) OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id) ORDER BY attempt
+            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
         ) AS next_in_allocation,
         lead(coalesce(first_at, launch_high)) OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id) ORDER BY attempt
+            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
         ) AS next_seen_at,
         -- what the attempt comes after: the last attempt with steps before it
         max(CASE WHEN n_step_lines > 0 THEN attempt END) OVER (

@@ -8,19 +8,17 @@
 -- column could_move_us: how much time it could move, null where that cannot be said
 -- column source_id: file
 -- column line_no: line
-WITH per_job_launches AS (
+WITH launched AS (
     SELECT
-        placement.job_key,
-        job.job_id,
-        min(placement.source_id) AS source_id,
-        count(*) AS n_launches
-    FROM placement
-    INNER JOIN job ON placement.job_key = job.job_key
-    INNER JOIN log_attempt
+        log_attempt.source_id,
+        count(*) AS n_launches,
+        count(DISTINCT placement.job_key) AS n_allocations
+    FROM log_attempt
+    LEFT JOIN placement
         ON
-            placement.source_id = log_attempt.source_id
-            AND placement.attempt_no = log_attempt.attempt_no
-    GROUP BY placement.job_key, job.job_id
+            log_attempt.source_id = placement.source_id
+            AND log_attempt.attempt_no = placement.attempt_no
+    GROUP BY log_attempt.source_id
 ),
 
 outside AS (
@@ -87,15 +85,30 @@ WHERE NOT attempt.is_recorded
 UNION ALL
 SELECT
     'hidden_requeue',
-    'job ' || per_job_launches.job_id,
-    'its log shows ' || per_job_launches.n_launches
-    || ' starts of the program where the scheduler records show one allocation; if it was requeued, '
-    || 'take the records with sacct --duplicates',
+    source.path,
+    'its log shows ' || launched.n_launches || ' starts of the program where the scheduler records show '
+    || launched.n_allocations || CASE WHEN launched.n_allocations = 1 THEN ' allocation' ELSE ' allocations' END
+    || '; if the job was requeued, take the records with sacct --duplicates',
     NULL,
-    per_job_launches.source_id,
+    source.source_id,
     NULL
-FROM per_job_launches
-WHERE per_job_launches.n_launches > 1
+FROM launched
+INNER JOIN source ON launched.source_id = source.source_id
+WHERE launched.n_allocations > 0 AND launched.n_launches > launched.n_allocations
+UNION ALL
+SELECT
+    'unplaced_log',
+    source.path,
+    'it could not be joined to any run: it has no step lines, or no run fits; give --run to say which',
+    NULL,
+    source.source_id,
+    NULL
+FROM source
+WHERE
+    source.format = 'job_log'
+    AND source.n_rows > 0
+    AND source.source_id NOT IN (SELECT attempt.source_id FROM attempt WHERE attempt.source_id IS NOT NULL)
+    AND source.source_id NOT IN (SELECT placement.source_id FROM placement)
 UNION ALL
 SELECT
     'conflict',

@@ -13,7 +13,6 @@ import typer
 from ckpt_audit.alerts.checks import run_checks
 from ckpt_audit.cli import app
 from ckpt_audit.config_load import load_config
-from ckpt_audit.facts import Incident
 from tests.alerts.test_checks import LIMITS
 from tests.report.fixture_data import month
 
@@ -84,7 +83,6 @@ def test_the_glossary_has_every_moment_kind_and_bucket() -> None:
         assert f"`{bucket}`" in glossary
     for kind in ("failure", "preemption", "mitigation", "planned", "operator_rollback", "unknown"):
         assert f"`{kind}`" in glossary
-    assert Incident.__doc__
 
 
 def test_every_make_target_has_a_line_of_help() -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from tests.report.fixture_data import month
 
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import ReportData
@@ -26,6 +25,7 @@ from ckpt_audit.documents import (
     runs_document,
     schema,
 )
+from tests.report.fixture_data import month
 
 
 @pytest.fixture(scope="module")

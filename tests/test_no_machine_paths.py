@@ -20,11 +20,11 @@ FOREIGN = re.compile(
             "regis" + r"try\.npmjs",
             "art" + "ifactory",
             r"(?<![\w.])/" + r"work/",
-            r"(?<![\w.])/" + r"root/",
-            r"(?<![\w.])/home/" + r"[a-z]",
         ]
     )
 )
+OF_A_PERSON = re.compile(r"(?<![\w.])/(root/|home/" + r"[a-z])")
+SAMPLES = ("sample_data/", "tests/formats/", "tests/situations/")  # made-up logs of made-up people
 BINARY = {".gz", ".png", ".bz2", ".xz", ".zst"}
 
 
@@ -46,10 +46,11 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     for path in tracked():
         if path.suffix in BINARY or not path.is_file():
             continue
+        name = path.relative_to(ROOT).as_posix()
         text = path.read_text(encoding="utf-8", errors="replace")
+        patterns = [FOREIGN] if name.startswith(SAMPLES) else [FOREIGN, OF_A_PERSON]
         for number, line in enumerate(text.splitlines(), start=1):
-            if match := FOREIGN.search(line):
-                found.append(f"{path.relative_to(ROOT)}:{number}: {match.group()}")
+            found += [f"{name}:{number}: {m.group()}" for p in patterns if (m := p.search(line))]
     assert found == []
 
 

@@ -54,7 +54,7 @@ def dumps(value: Json) -> str:
     >>> dumps({"a_s": 0.1 + 0.2})
     '{\n  "a_s": 0.3\n}'
     """
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def schema(name: str) -> Json:
@@ -68,14 +68,14 @@ def schema(name: str) -> Json:
     return loaded
 
 
-def _plain(value: object) -> object:
-    """Rounds numbers and drops what JSON has no word for."""
+def plain(value: Any) -> Any:
+    """Rounds numbers to millionths and makes null of what JSON has no word for."""
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return value
 
 

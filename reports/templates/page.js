@@ -136,6 +136,15 @@
     closed.forEach(function (item) { item.open = false; });
     closed = [];
   });
+  // Only what scrolls needs to be reached by the keyboard.
+  function reachable() {
+    all(".scroll, .drawing").forEach(function (box) {
+      box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+    });
+  }
+  addEventListener("resize", reachable);
+  addEventListener("toggle", reachable, true);
+  reachable();
   all("table[data-sortable]").forEach(makeSortable);
   all("table[data-filterable]").forEach(makeFilterable);
   all("tbody.entry[id]").forEach(addLink);

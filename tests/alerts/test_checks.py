@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.report.fixture_data import month
 
 from ckpt_audit.alerts.checks import (
     CheckResult,
@@ -18,6 +17,7 @@ from ckpt_audit.alerts.line import plugin_line
 from ckpt_audit.audit.data import ReportData, RunReport
 from ckpt_audit.config import Thresholds
 from ckpt_audit.units import US_PER_H, US_PER_S
+from tests.report.fixture_data import month
 
 LIMITS = Thresholds()
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.report.fixture_data import month
 
 from ckpt_audit import workflow
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.cli import main
 from ckpt_audit.cli.session import Session
+from tests.report.fixture_data import month
 
 
 @dataclass(frozen=True)

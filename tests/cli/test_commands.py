@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.cli.conftest import Call
 
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.documents import dumps, report_document, schema
+from tests.cli.conftest import Call
 
 Asked = list[tuple[object, ...]]
 

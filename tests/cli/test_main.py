@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Call
 
 from ckpt_audit import __version__, workflow
 from ckpt_audit.cli import called_command
 from ckpt_audit.cli.session import Session
+from tests.cli.conftest import Call
 
 COMMANDS = (
     "ingest runs incidents explain estimate interval model report check forget formats demo".split()
@@ -169,13 +169,17 @@ def test_help_needs_no_data_frames() -> None:
         "import sys; from ckpt_audit.cli import main; main(['--help']);"
         "print([n for n in ('pandas', 'numpy', 'duckdb', 'scipy') if n in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:
     command = f"{sys.executable} -m ckpt_audit formats; echo $? >&2"
-    done = subprocess.run(["sh", "-c", f"({command}) | true"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", "-c", f"({command}) | true"], capture_output=True, text=True, check=True
+    )
     assert done.stderr.strip() in ("0", "")
 
 

@@ -22,9 +22,10 @@ def plugin_line(results: Sequence[CheckResult]) -> str:
         key=lambda result: -GRAVITY.index(result.state),
     )
     if wrong:
-        text = "; ".join(_sentence(result) for result in wrong[:MOST_NAMED])
-        if len(wrong) > MOST_NAMED:
-            text += f"; and {len(wrong) - MOST_NAMED} more"
+        sentences = list(dict.fromkeys(_sentence(result) for result in wrong))
+        text = "; ".join(sentences[:MOST_NAMED])
+        if len(sentences) > MOST_NAMED:
+            text += f"; and {len(sentences) - MOST_NAMED} more"
     else:
         text = f"{len(results)} check{'' if len(results) == 1 else 's'} passed"
     data = " ".join(_perf(result) for result in results if result.value is not None)

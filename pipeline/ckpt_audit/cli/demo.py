@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,21 +15,20 @@ from ckpt_audit import workflow
 from ckpt_audit.cli.command import add_command
 from ckpt_audit.cli.report import FOLDER, Output, write_whole
 from ckpt_audit.cli.session import Session, read_text
+from ckpt_audit.config import Config
 from ckpt_audit.config_load import load_config
 from ckpt_audit.windows import parse_month
 
 if TYPE_CHECKING:
     from ckpt_audit.audit.data import ReportData
-    from ckpt_audit.config import Config
 
-WAREHOUSE = "demo.duckdb"
 
 Keep = Annotated[
     Path | None,
     typer.Option(
         "--keep",
         metavar="DIR",
-        help="Keep the warehouse in this folder, to ask it more.",
+        help="Keep the warehouse and its configuration in this folder, to ask it more.",
         show_default=False,
     ),
 ]
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
         examples=[
             "ckpt-audit demo",
             "ckpt-audit demo --keep try",
-            "ckpt-audit --db try/demo.duckdb incidents --month",
+            "cd try && ckpt-audit incidents --month",
         ],
     )
 
@@ -60,14 +60,16 @@ def demo(session: Session, output: Output = None, keep: Keep = None) -> None:
     config = load_config({}, {}, folder, read_text, folder / workflow.SAMPLE_CONFIG)
     session.say("ingesting the sample data of a made-up site")
     with _place(keep) as place:
-        data = _audit(config, folder, place / WAREHOUSE)
+        data = _audit(config, folder, place / Config().db)
+        if keep is not None:
+            shutil.copyfile(folder / workflow.SAMPLE_CONFIG, place / workflow.SAMPLE_CONFIG)
     target = output or FOLDER / f"{data.window.label}.html"
     session.say("drawing the report")
     write_whole(target, render_report(data))
     session.out(build_view(data).headline)
     session.out(f"report: {target}")
     if keep is not None:
-        session.out(f"warehouse: {keep / WAREHOUSE}")
+        session.out(f"warehouse and configuration: {keep}")
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.session import Session
-from ckpt_audit.cli.tables import span, table
+from ckpt_audit.cli.tables import period, span, table
 from ckpt_audit.units import format_duration
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def estimate(
 
 
 def _text(data: ReportData) -> str:
-    return "\n\n".join([data.window.label, *(_run(run) for run in data.runs)])
+    return "\n\n".join([period(data), *(_run(run) for run in data.runs)])
 
 
 def _run(run: RunReport) -> str:

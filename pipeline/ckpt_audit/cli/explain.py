@@ -25,11 +25,16 @@ Id = Annotated[
     typer.Argument(metavar="INCIDENT", help="Its id, as `incidents` shows it.", show_default=False),
 ]
 
+# Moments in their order, and between them what only has evidence.
 _MOMENTS = (
+    ("verified_step", "verified save"),
     ("last_step_at", "last step"),
+    ("torn_save", "torn save"),
     ("precursor_at", "precursor"),
     ("fault_at", "fault"),
+    ("cause", "cause"),
     ("detected_at", "detected"),
+    ("retry", "failed retry"),
     ("replaced_at", "nodes there"),
     ("launched_at", "launched"),
     ("load_started_at", "load begins"),
@@ -114,7 +119,9 @@ def explanation(incident: Incident, correlation: Correlation | None, zone: ZoneI
         ]
     )
     lines = [head, "", f"Timeline ({zone.key})"]
-    for name, label in _MOMENTS:
+    known = {name for name, _ in _MOMENTS} | {"precursor"}
+    others = dict.fromkeys(line.moment for line in incident.evidence if line.moment not in known)
+    for name, label in (*_MOMENTS, *((other, other.replace("_", " ")) for other in others)):
         lines += _moment(incident, name, label, zone)
     lines += ["", "Durations", _durations(incident)]
     return "\n".join(lines)
@@ -128,19 +135,18 @@ def _verified(incident: Incident) -> str | None:
 
 
 def _moment(incident: Incident, name: str, label: str, zone: ZoneInfo) -> list[str]:
-    at = getattr(incident, name)
-    evidence = [line for line in incident.evidence if line.moment in (name, label)]
-    if at is None and not evidence and name == "precursor_at":
+    evidence = [_evidence(line) for line in incident.evidence if line.moment in (name, label)]
+    at = getattr(incident, name) if name.endswith("_at") else None
+    if not evidence and at is None and (not name.endswith("_at") or name == "precursor_at"):
         return []
+    if not name.endswith("_at"):
+        return [f"  {label}", *evidence]
     low, high = incident.bounds.get(name, (None, None))
     bounds = ""
     if low is not None and high is not None and low != high:
         first, last = (when(round(end * US_PER_S), zone) for end in (low, high))
         bounds = f"  between {first} and {last}"
-    return [
-        f"  {label:<12} {when(at, zone)}{bounds}",
-        *(_evidence(line) for line in evidence),
-    ]
+    return [f"  {label:<12} {when(at, zone)}{bounds}", *evidence]
 
 
 def _evidence(line: Evidence) -> str:

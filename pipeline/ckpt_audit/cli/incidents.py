@@ -11,7 +11,7 @@ import typer
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.session import Session
-from ckpt_audit.cli.tables import table, when
+from ckpt_audit.cli.tables import period, table, when
 from ckpt_audit.errors import UsageError
 from ckpt_audit.units import format_duration
 
@@ -77,14 +77,14 @@ def incidents(
 
 def _csv(document: Json) -> str:
     """The table without the nested parts, one header line first."""
-    from ckpt_audit.documents import INCIDENT_COLUMNS
+    from ckpt_audit.documents import INCIDENT_COLUMNS, plain
 
     stream = io.StringIO()
     columns = [name for name in INCIDENT_COLUMNS if name not in _NO_COLUMN]
     columns += ["correlation_label", "correlation_group"]
     writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for row in document["incidents"]:
+    for row in plain(document["incidents"]):
         correlation = row["correlation"] or {}
         writer.writerow(
             row
@@ -116,7 +116,7 @@ def _text(data: ReportData, zone: ZoneInfo) -> str:
                 ]
             )
     if not rows:
-        return f"no incident in {data.window.label}"
+        return f"no incident in {period(data)}"
     headers = ["id", f"fault ({zone.key})", "kind", "cause", "last step", "resumed at", "lost work"]
     headers += ["detection", "recovery", "loss", "attempts", "correlation"]
     return table(headers, rows, "    >>>>>>>")

@@ -9,7 +9,7 @@ import typer
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.session import Session
-from ckpt_audit.cli.tables import UNKNOWN, facts, hours, share, span, table
+from ckpt_audit.cli.tables import UNKNOWN, facts, hours, period, share, span, table
 from ckpt_audit.errors import UsageError
 from ckpt_audit.units import S_PER_H, format_duration, iso
 
@@ -65,7 +65,7 @@ def interval(
     if as_json:
         session.out(dumps(document))
     else:
-        session.out("\n\n".join([window.label, *(_row(row) for row in document["runs"])]))
+        session.out("\n\n".join([period(data), *(_row(row) for row in document["runs"])]))
 
 
 def _row(row: Json) -> str:
@@ -89,7 +89,8 @@ def _row(row: Json) -> str:
     for assumption in row["assumptions"]:
         word = {True: "holds", False: "does not hold", None: "not tested"}[assumption["holds"]]
         name = assumption["name"].replace("_", " ")
-        pairs.append((f"assumes {name}", f"{word}: {assumption['evidence']}"))
+        told = "" if assumption["evidence"] == word else f": {assumption['evidence']}"
+        pairs.append((f"assumes {name}", word + told))
     return f"{row['run']}\n{facts(pairs)}"
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from ckpt_audit.units import S_PER_H, format_duration, from_us
+
+if TYPE_CHECKING:
+    from ckpt_audit.audit.data import ReportData
 
 UNKNOWN = "unknown"
 
@@ -100,6 +104,11 @@ def share(value: float | None) -> str:
     if 0.9995 <= value < 1.0:
         return ">99.9%"
     return f"{value:.1%}"
+
+
+def period(data: ReportData) -> str:
+    """The window of a report, with "so far" where the data do not cover it."""
+    return data.window.label if data.complete else f"{data.window.label}, so far"
 
 
 def span(low_s: float | None, high_s: float | None) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.documents import dumps, report_document
 from ckpt_audit.report.blocks import (
-    PROOF_LIMIT,
     ROW_LIMIT,
     Block,
     Figure,

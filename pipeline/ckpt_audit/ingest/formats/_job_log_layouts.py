@@ -140,6 +140,8 @@ def read_alike(
 def _read_some(
     layout: Layout, buffer: Bytes, starts: Positions, lines: Positions, batch: StepBatch
 ) -> Mask:
+    if layout.width > len(buffer):
+        return np.zeros(len(starts), dtype=np.bool_)
     fits = starts + layout.width <= len(buffer)
     safe = np.where(fits, starts, 0)
     windows = np.lib.stride_tricks.sliding_window_view(buffer, layout.width)

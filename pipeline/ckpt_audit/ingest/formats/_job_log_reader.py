@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ckpt_audit.ingest.formats._job_log_blocks import (
     ROOT_CAUSE,
@@ -31,8 +32,8 @@ from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
 MAX_TEXT = 400
 _MAX_REJECTED_TEXT = 200
 _ROWS_PER_BATCH = 20_000
-_NEAR = 16 << 10  # bytes between equal lines of several ranks
-_WINDOW = 256 << 10  # bytes in which repeats are counted
+_NEAR = 16 << 10  # bytes in which equal lines of several ranks stand
+_WINDOW = 256 << 10  # bytes in which a job id is worth one mention
 _MAX_REPEATS = 8
 _MAX_KEYS = 4096
 _RANK = re.compile(r"(?i)\brank[ =:]*\d+")
@@ -127,7 +128,7 @@ class JobLogReader:
         line = peel(text)
         is_covered = False
         seen: set[EventKind] = set()
-        for rule in (rule for rule in RULES if hit and _wants(rule, hit)):
+        for rule in _rules_for(frozenset(hit)) if hit else ():
             if rule.is_fault and rule.kind in seen:
                 continue
             drafts = apply(rule, line)
@@ -171,7 +172,10 @@ class JobLogReader:
             yield from self._event(found.draft, found.line_no, found.offset, found.text)
 
     def _event(self, draft: Draft, line_no: int, offset: int, text: str) -> Iterator[Record]:
-        """An event, unless it repeats what was said."""
+        """An event, unless it repeats what was said since the program started."""
+        if draft.kind is EventKind.LAUNCH:
+            self._repeats.clear()
+            yield from self._release(None)
         event = LogEvent(
             line_no=line_no,
             kind=draft.kind,
@@ -205,10 +209,10 @@ class JobLogReader:
             near = _WINDOW if draft.job_ref else _NEAR
             return self._n_before(key, offset, near) == 0
         key = (draft.kind, draft.step, None, draft.code, _RANK.sub("", text))
-        return self._n_before(key, offset, _WINDOW) < _MAX_REPEATS
+        return self._n_before(key, offset, _NEAR) < _MAX_REPEATS
 
     def _n_before(self, key: _Key, offset: int, near: int) -> int:
-        """How often the same was said within some bytes before (at most 8 are counted)."""
+        """How often the same was said within some bytes before, counted to 8."""
         if len(self._repeats) > _MAX_KEYS:
             old = offset - _WINDOW
             self._repeats = {k: seen for k, seen in self._repeats.items() if seen[-1] >= old}
@@ -225,5 +229,8 @@ class JobLogReader:
                 yield event
 
 
-def _wants(rule: Rule, hit: set[int]) -> bool:
-    return any(rule is other for literal in hit for other in _RULES_OF[literal])
+@lru_cache(maxsize=1024)
+def _rules_for(hit: frozenset[int]) -> tuple[Rule, ...]:
+    """The rules of some literals, each once."""
+    names = {rule.name for literal in hit for rule in _RULES_OF[literal]}
+    return tuple(rule for rule in RULES if rule.name in names)

@@ -12,7 +12,7 @@ from ckpt_audit.records import DomainRecord, Rejected
 
 _SWITCH_LINE = re.compile(rb"(?im)^[ \t]*SwitchName[ \t]*=[ \t]*[^\s=#]")
 _COMMENT = re.compile(r"(?<!\\)#.*")
-_PAIR = re.compile(r"(\w+)\s*=\s*(\S*)")
+_PAIR = re.compile(r"(?<!\w)(\w++)\s*+=\s*+(\S*)")
 _LONGEST_LINE = 1 << 20
 _TEXT_LIMIT = 200
 

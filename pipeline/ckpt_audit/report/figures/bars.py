@@ -182,58 +182,65 @@ def model(data: Mapping[str, Any], salt: str) -> str:
     """A dot for what was observed on a bar for what was to be expected.
 
     Args:
-        data: ``rows``: (label, observed, predicted, low, high, flag) in hours.
+        data: ``rows``: (label, observed, predicted, low, high, flag) in hours; at least one.
         salt: Of the ids.
     """
     rows = data["rows"]
-    with canvas(1.0 + 0.42 * max(1, len(rows)), salt) as (figure, axes):
-        for at, (_, observed, predicted, low, high, flag) in enumerate(rows):
-            named = at == 0
-            if low is not None and high is not None:
-                axes.barh(
-                    -at,
-                    high - low,
-                    0.5,
-                    low,
-                    color=COLOURS["accent"],
-                    alpha=0.22,
-                    lw=0,
-                    label="95% range" if named else None,
-                )
-            axes.plot(
-                [predicted, predicted],
-                [-at - 0.25, -at + 0.25],
-                color=COLOURS["accent"],
-                lw=2,
-                label="predicted" if named else None,
-            )
-            axes.plot(
-                [observed],
-                [-at],
-                marker="D" if flag else "o",
-                ms=8 if flag else 7,
-                ls="none",
-                color=COLOURS["warn" if flag else "text"],
-                mec=COLOURS["paper"],
-                mew=1.0,
-                label="observed" if named and not flag else None,
-            )
-            if flag:
-                axes.annotate(
-                    "outside",
-                    (observed, -at),
-                    (9, 0),
-                    textcoords="offset points",
-                    va="center",
-                    color=COLOURS["warn"],
-                )
-        axes.set_yticks(
-            [-at for at in range(len(rows))], [r[0] for r in rows], color=COLOURS["text"]
-        )
+    with canvas(1.0 + 0.42 * len(rows), salt) as (figure, axes):
+        for at, row in enumerate(rows):
+            _compared(axes, -at, *row[1:])
+        places = [-at for at in range(len(rows))]
+        axes.set_yticks(places, [row[0] for row in rows], color=COLOURS["text"])
         axes.set_ylim(-len(rows) + 0.4, 0.6)
-        axes.set_xlim(left=0)
         axes.margins(x=0.08)
+        axes.set_xlim(left=0)
         axes.set_xlabel("hours")
         quiet_axes(axes, "x")
-        figure.legend(loc="outside upper left", ncols=3, handlelength=1.4)
+        figure.legend(handles=_model_legend(), loc="outside upper left", ncols=3, handlelength=1.4)
         return export(figure)
+
+
+def _compared(
+    axes: Any,
+    at: float,
+    observed: float,
+    predicted: float,
+    low: float | None,
+    high: float | None,
+    flag: bool,
+) -> None:
+    """One row: range, prediction, observation, and a word where the last is outside."""
+    if low is not None and high is not None:
+        axes.barh(at, high - low, 0.5, low, color=COLOURS["accent"], alpha=0.22, lw=0)
+    axes.plot([predicted, predicted], [at - 0.25, at + 0.25], color=COLOURS["accent"], lw=2)
+    axes.plot(
+        [observed],
+        [at],
+        marker="D" if flag else "o",
+        ms=8 if flag else 7,
+        ls="none",
+        color=COLOURS["warn" if flag else "text"],
+        mec=COLOURS["paper"],
+        mew=1.0,
+    )
+    if flag:
+        axes.annotate(
+            "outside",
+            (observed, at),
+            (9, 0),
+            textcoords="offset points",
+            va="center",
+            color=COLOURS["warn"],
+        )
+
+
+def _model_legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    paper, text = COLOURS["paper"], COLOURS["text"]
+    return [
+        Patch(color=COLOURS["accent"], alpha=0.22, lw=0, label="95% range"),
+        Line2D([], [], color=COLOURS["accent"], lw=2, label="predicted"),
+        Line2D([], [], marker="o", ms=7, ls="none", color=text, mec=paper, label="observed"),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from ckpt_audit.report.figures.svg import COLOURS, canvas, export, quiet_axes
@@ -200,12 +201,9 @@ def dots(data: Mapping[str, Any], salt: str) -> str:
                 mec=COLOURS["paper"],
                 mew=0.6,
             )
-            middle = (
-                known[len(known) // 2]
-                if len(known) % 2
-                else (known[len(known) // 2 - 1] + known[len(known) // 2]) / 2
-            )
-            axes.plot([middle, middle], [-at - 0.3, -at + 0.3], color=COLOURS["text"], lw=2)
+            middle = median(row)
+            if middle > 0:
+                axes.plot([middle, middle], [-at - 0.3, -at + 0.3], color=COLOURS["text"], lw=2)
         axes.set_yticks(
             [-at for at in range(len(rows))], [row[0] for row in rows], color=COLOURS["text"]
         )

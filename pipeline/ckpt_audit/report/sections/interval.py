@@ -33,7 +33,8 @@ def section(ctx: Context) -> Section:
     advice = ctx.one.advice
     if advice.exact_s is None:
         reason = advice.reason.rstrip(".") or "too little is known"
-        blocks: tuple[Block, ...] = (_facts(ctx), _assumptions(ctx))
+        known = tuple(item for item in _facts(ctx).items if not item[1].startswith("unknown"))
+        blocks: tuple[Block, ...] = (Facts(known),) if known else ()
         return Section(anchor, title, f"It cannot be said: {reason}.", blocks)
     parts: list[Block] = []
     figure = _figure(ctx)

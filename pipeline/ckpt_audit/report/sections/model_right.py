@@ -37,7 +37,9 @@ def section(ctx: Context) -> Section:
     else:
         answer = f"Yes: {plural(len(told), 'bucket')} within the range that the model expects"
         answer += ", in sample." if in_sample else "."
-    blocks: list[Block] = [_figure(ctx, told), _table(ctx, told)]
+    blocks: list[Block] = [_table(ctx, told)]
+    if any(x.bucket != "productive" for x in told):
+        blocks.insert(0, _figure(ctx, told))
     notes: list[Block] = []
     if in_sample:
         text = "In sample: the prediction is made from the same days. Agreement is then no success;"

@@ -13,7 +13,7 @@ from ckpt_audit.report.sections.context import Context
 
 STAGES: tuple[tuple[str, str], ...] = (
     ("Waiting for nodes", "replacement_s"),
-    ("Failed retries", "retries_s"),
+    ("Failed retries, where any", "retries_s"),
     ("Launch", "launch_s"),
     ("Load", "restore_s"),
     ("Warm-up", "warmup_s"),
@@ -25,7 +25,7 @@ MOST_DOTS = 100
 
 def section(ctx: Context) -> Section:
     """D by who noticed, R by stage."""
-    anchor, title = ctx.anchor("recovery"), "How fast is it noticed and back?"
+    anchor, title = ctx.anchor("recovery"), "How long to notice and to restart?"
     if not ctx.incidents:
         return Section(anchor, title, "There was no incident to come back from.", (), False)
     d, r = ctx.one.estimate.d, ctx.one.estimate.r
@@ -58,7 +58,11 @@ def groups(ctx: Context) -> list[tuple[str, list[float]]]:
         mine = [i for i in ctx.incidents if (i.detector or "unknown") == who]
         found.append((f"Noticed by {who}", _values(mine, "detection_s")))
     found.append(("Recovery, all", _values(ctx.incidents, "recovery_s")))
-    found += [(f"· {name}", _values(ctx.incidents, field)) for name, field in STAGES]
+    for name, field in STAGES:
+        values = _values(ctx.incidents, field)
+        if field == "retries_s":
+            values = [v for v in values if v > 0]
+        found.append((f"· {name}", values))
     sources = sorted({i.recovery_source for i in ctx.incidents})
     if len(sources) > 1:
         for source in sources:
