@@ -1,6 +1,6 @@
 -- table: log_step
 -- grain: one completed-step line of a job log (one a step and source line)
--- reads: raw_step, line_time, source
+-- reads: raw_step, line_time
 -- params:
 -- column source_id: the log
 -- column line_no: the line

@@ -4,7 +4,7 @@
 -- params:
 -- column source_id: the log
 -- column attempt_no: counts the starts in this log, from 1
--- column line_no: first line of the attempt (1 for the first)
+-- column line_no: line from which on it counts (0 for the first)
 WITH line AS (
     SELECT
         source_id,

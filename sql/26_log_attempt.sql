@@ -1,6 +1,6 @@
 -- table: log_attempt
 -- grain: one execution of the training program as one job log tells it
--- reads: log_start, log_event, log_step, source
+-- reads: log_start, log_event, log_step
 -- params:
 -- column source_id: the log
 -- column attempt_no: counts the executions in this log, from 1

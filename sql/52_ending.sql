@@ -1,6 +1,6 @@
 -- table: ending
 -- grain: how one attempt that did steps came to its end
--- reads: attempt, step, checkpoint, baseline, sign, log_event
+-- reads: attempt, checkpoint, baseline, sign
 -- params:
 -- column run: run
 -- column attempt: attempt

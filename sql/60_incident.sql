@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: chain, ending, attempt, checkpoint, step, step_fate, baseline, sign, raw_domain
+-- reads: chain, ending, attempt, checkpoint, step, step_fate, sign, raw_domain
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1

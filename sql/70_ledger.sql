@@ -1,6 +1,6 @@
 -- table: ledger
 -- grain: one stretch of one allocation in one bucket
--- reads: attempt, chain, ending, incident, step, step_fate, checkpoint, baseline
+-- reads: attempt, chain, ending, incident, step, step_fate, checkpoint
 -- params:
 -- column run: run
 -- column allocation: the allocation: job key, or the log where there is no record

@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, ending, chain, incident, placement, log_attempt, job, checkpoint
+-- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs or hidden_steps
 -- column subject: run, job or file that it is about

@@ -22,7 +22,7 @@ CREATE TABLE source (
     tz_given VARCHAR,
     tz_given_origin VARCHAR,
     run_override VARCHAR,
-    name_refs VARCHAR [] NOT NULL
+    name_refs VARCHAR[] NOT NULL
 );
 
 CREATE TABLE raw_step (
@@ -82,7 +82,7 @@ CREATE TABLE raw_job (
     time_limit_us BIGINT,
     n_nodes BIGINT,
     n_accelerators BIGINT,
-    nodes VARCHAR [] NOT NULL,
+    nodes VARCHAR[] NOT NULL,
     restarts BIGINT
 );
 

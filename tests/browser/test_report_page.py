@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report import fixture_data as fixture
 
 from ckpt_audit.report import render_report
+from tests.report import fixture_data as fixture
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (

@@ -256,13 +256,12 @@ def _ledger(month: _Month) -> tuple[LedgerLine, ...]:
         "checkpoint": (0.98, 0.95, 1.05),
         "lost_work": (1.1, 0.5, 1.9),
         "detection": (0.45, 0.2, 0.8),
-        "restart": (1.0, 0.4, 1.8),
+        "replacement": (1.2, 0.4, 2.4),
+        "restart": (0.97, 0.5, 1.6),
     }
     lines = []
     for bucket, us in month.us.items():
         seconds = us / US
-        if bucket == "restart":
-            seconds += month.us.get("replacement", 0) / US
         told = predicted.get(bucket)
         lines.append(
             LedgerLine(

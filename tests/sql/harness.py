@@ -7,7 +7,8 @@ what is given, and is empty when nothing is.
 
 In a cell, nothing stands for null, ``''`` for an empty text, and in a column of microseconds
 ``90s`` for 90 seconds. Lists are JSON. A case with ``xfail.txt`` is known to come out wrong; the
-file says why.
+file says why. A check has two such folders, ``tests/sql/checks/<check>/passes/`` and
+``offends/``, whose ``expect.csv`` names the runs that it must return.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ckpt_audit.stages import Stage, load_stages
+from ckpt_audit.stages import Check, Stage, load_stages
 from ckpt_audit.warehouse import Warehouse
 
 HERE = Path(__file__).parent
@@ -158,6 +159,18 @@ def run_case(case: Case) -> tuple[list[Row], list[Row]]:
             for row in warehouse.rows(f"SELECT {selected} FROM {case.table}")
         ]
     return sorted(found, key=_order), sorted(expected, key=_order)
+
+
+def run_check(check: Check, side: str) -> tuple[list[str], list[str]]:
+    """Runs that a check names over the tables in ``checks/<check>/<side>/``, and those it must."""
+    folder = HERE / "checks" / check.name / side
+    with (folder / EXPECT).open(encoding="utf-8", newline="") as lines:
+        expected = sorted(row["run"] for row in csv.DictReader(lines, strict=True))
+    with Warehouse.open(":memory:") as warehouse:
+        for table in columns():
+            path = folder / f"{table}.csv"
+            fill(warehouse, table, read_rows(path, table) if path.exists() else [])
+        return sorted(row[0] for row in warehouse.rows(check.sql)), expected
 
 
 def _order(row: Row) -> list[tuple[bool, str, object]]:

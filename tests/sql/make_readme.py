@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.sql import harness
-
 from ckpt_audit.stages import Check, Stage, load_checks, load_stages
+from tests.sql import harness
 
 TARGET = Path(__file__).parents[2] / "sql" / "README.md"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sql import harness, make_readme
 
 from ckpt_audit.stages import Check, Stage, load_checks, load_stages
 from ckpt_audit.warehouse import Warehouse
+from tests.sql import harness, make_readme
 
 STAGES = load_stages()
 CHECKS = load_checks()
@@ -22,9 +22,11 @@ CASES_PER_STAGE = 2
 
 each_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.table)
 each_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-each_statement = pytest.mark.parametrize(
-    "sql", [item.sql for item in (*STAGES, *CHECKS)], ids=[*(s.table for s in STAGES), *(c.name for c in CHECKS)]
-)
+STATEMENTS = {
+    **{stage.table: stage.sql for stage in STAGES},
+    **{check.name: check.sql for check in CHECKS},
+}
+each_statement = pytest.mark.parametrize("sql", STATEMENTS.values(), ids=STATEMENTS.keys())
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,9 @@ def engine() -> Iterator[Warehouse]:
 
 
 def _tree(engine: Warehouse, sql: str) -> dict[str, Any]:
-    tree: dict[str, Any] = json.loads(engine.rows("SELECT json_serialize_sql($sql)", {"sql": sql})[0][0])
+    tree: dict[str, Any] = json.loads(
+        engine.rows("SELECT json_serialize_sql($sql)", {"sql": sql})[0][0]
+    )
     assert not tree["error"], tree
     return tree
 
@@ -51,7 +55,7 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
 
 
 def _tables(tree: object, hidden: frozenset[str] = frozenset()) -> set[str]:
-    """Tables that a statement reads; names of common table expressions are hidden in their scope."""
+    """Tables that a statement reads; a common table expression hides its name in its scope."""
     if isinstance(tree, list):
         return set().union(*(_tables(value, hidden) for value in tree))
     if not isinstance(tree, dict):
@@ -142,7 +146,9 @@ def test_every_case_says_what_it_proves() -> None:
         pytest.param(
             case,
             id=case.name,
-            marks=[pytest.mark.xfail(reason=case.xfail, raises=AssertionError)] if case.xfail else [],
+            marks=[pytest.mark.xfail(reason=case.xfail, raises=AssertionError)]
+            if case.xfail
+            else [],
         )
         for case in harness.cases()
     ],
@@ -150,6 +156,21 @@ def test_every_case_says_what_it_proves() -> None:
 def test_case(case: harness.Case) -> None:
     found, expected = harness.run_case(case)
     assert list(harness.words(found)) == list(harness.words(expected))
+
+
+@each_check
+@pytest.mark.parametrize("side", ["passes", "offends"])
+def test_check(check: Check, side: str) -> None:
+    found, expected = harness.run_check(check, side)
+    assert found == expected
+    assert bool(found) is (side == "offends")
+
+
+@each_check
+def test_check_says_what_it_means(check: Check) -> None:
+    assert check.says
+    assert check.severity in ("fail", "warn")
+    assert check.table in {stage.table for stage in STAGES}
 
 
 def test_readme_is_up_to_date() -> None:

@@ -52,6 +52,7 @@ class IntervalAdvice:
         p_better: posterior probability that the recommended interval wastes less.
         saving_ratio: ``waste_now - waste_recommended``.
         saving_h: the same in hours of the wall clock given.
+        c_s, m_s, d_s, r_s: what the figures above were computed from, seconds.
     """
 
     change: bool
@@ -73,6 +74,10 @@ class IntervalAdvice:
     p_better: float | None = None
     saving_ratio: float | None = None
     saving_h: float | None = None
+    c_s: float | None = None
+    m_s: float | None = None
+    d_s: float | None = None
+    r_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,10 @@ def recommend_interval(
         basis=_basis(n_incidents),
         reason=reason,
         assumptions=made,
+        c_s=c_mean_s,
+        m_s=m_used_s,
+        d_s=d_s,
+        r_s=r_s,
     )
 
 
@@ -322,6 +331,11 @@ def _compare(
     return _Comparison(waste_now, waste_recommended, p_better, waste_now - waste_recommended)
 
 
+def _probability(value: float) -> str:
+    """A probability in words that never rounds to certainty."""
+    return "above 0.99" if value > 0.99 else f"{value:.2f}"
+
+
 def _decide(compared: _Comparison, n_incidents: int, wall_h_per_month: float) -> tuple[bool, str]:
     """Return whether a change is advised, and why or why not."""
     saving, p_better = compared.saving_ratio, compared.p_better
@@ -337,5 +351,5 @@ def _decide(compared: _Comparison, n_incidents: int, wall_h_per_month: float) ->
     if not enough:
         return False, f"a change is not worth making: it {figures}"
     if p_better < MIN_P_BETTER:
-        return False, f"too uncertain: better with probability {p_better:.2f}"
-    return True, f"better with probability {p_better:.2f}; {figures}"
+        return False, f"too uncertain: better with probability {_probability(p_better)}"
+    return True, f"better with probability {_probability(p_better)}; {figures}"

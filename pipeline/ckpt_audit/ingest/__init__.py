@@ -8,12 +8,10 @@ from __future__ import annotations
 from ckpt_audit.ingest.base import SURE, Format
 from ckpt_audit.ingest.formats.job_log import JOB_LOG
 from ckpt_audit.ingest.formats.kernel_log import KERNEL_LOG
-from ckpt_audit.ingest.formats.job_log import JOB_LOG
-from ckpt_audit.ingest.formats.kernel_log import KERNEL_LOG
 from ckpt_audit.ingest.formats.slurm_sacct import SLURM_SACCT
 from ckpt_audit.ingest.formats.slurm_topology import SLURM_TOPOLOGY
 
-FORMATS: tuple[Format, ...] = (JOB_LOG, KERNEL_LOG, SLURM_SACCT, SLURM_TOPOLOGY, JOB_LOG, KERNEL_LOG)
+FORMATS: tuple[Format, ...] = (JOB_LOG, KERNEL_LOG, SLURM_SACCT, SLURM_TOPOLOGY)
 
 
 def recognise(head: bytes, name: str) -> Format | None:

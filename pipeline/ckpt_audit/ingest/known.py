@@ -85,7 +85,7 @@ def candidates(
         "AND (len(name_refs) > 0 OR name = $name) ORDER BY n_bytes, source_id",
         {"format": format_name, "refs": list(refs), "name": name},
     )
-    return [KnownSource(*row[:-1], tuple(row[-1])) for row in rows]
+    return [KnownSource(*(*row[:-1], tuple(row[-1]))) for row in rows]
 
 
 def relate(found: Sequence[KnownSource], head: bytes, reopen: Callable[[], ByteSource]) -> Relation:

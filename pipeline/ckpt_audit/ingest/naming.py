@@ -6,10 +6,12 @@ import re
 
 from ckpt_audit.ingest.streams import without_compression_suffix
 
-_ROTATED = re.compile(r"(?<=\.(?:out|log|err|txt))(?:\.\d{1,3}|[.-]\d{8}(?:\d{2,6})?|\.old|\.bak)$")
-_PAIR = re.compile(r"(?<![A-Za-z0-9])(?=(\d+)_(\d+)(?![A-Za-z0-9]))")
-_ALONE = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])")
-_ANY = re.compile(r"\d+")
+_ROTATED = re.compile(
+    r"(?<=\.(?:out|log|err|txt))(?:\.\d{1,3}|[.-]\d{8}(?:\d{2,6})?|\.old|\.bak)$", re.ASCII
+)
+_PAIR = re.compile(r"(?<![A-Za-z0-9])(?=(\d+)_(\d+)(?![A-Za-z0-9]))", re.ASCII)
+_ALONE = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])", re.ASCII)
+_ANY = re.compile(r"\d+", re.ASCII)
 _LONGEST_ID = 12  # digits; what is longer is a hash or a time
 
 

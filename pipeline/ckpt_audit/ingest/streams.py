@@ -10,8 +10,6 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-import zstandard
-
 from ckpt_audit.errors import CkptAuditError
 
 _XZ_MEMORY_LIMIT = 512 << 20
@@ -100,12 +98,12 @@ class _Guarded:
     def read(self, size: int, /) -> bytes:
         try:
             return self._inner.read(size)
-        except (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+        except (EOFError, lzma.LZMAError, zlib.error) as error:
             raise SourceError(
                 f"damaged or unfinished compressed file ({error}); copy it again", self._where
             ) from error
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = (error.strerror or str(error)).splitlines()[0]
             raise SourceError(f"cannot be read: {reason}", self._where) from error
 
     def close(self) -> None:
@@ -136,9 +134,15 @@ def decompressed(raw: BinaryIO, where: str) -> Readable:
     elif magic.startswith(_XZ):
         stream = _Inflated(cast(BinaryIO, buffered), "xz")
     elif magic.startswith(_ZSTD):
-        reader = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
-        stream = cast(Readable, reader)
+        stream = _zstd(cast(BinaryIO, buffered))
     return _Guarded(stream, raw, where)
+
+
+def _zstd(raw: BinaryIO) -> Readable:
+    """A reader of zstd that, unlike others, notices when the data ends too early."""
+    import pyarrow as pa
+
+    return cast(Readable, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
 
 
 def open_path(path: Path, where: str) -> Readable:

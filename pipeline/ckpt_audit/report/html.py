@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -42,9 +43,21 @@ def packaged(name: str) -> str:
         raise TemplateNotFound(name) from None
 
 
+_UNIT = re.compile(r"(\d) (h|min|s|ms|steps?|accelerator-hours)\b")
+
+
+def tied(text: str) -> str:
+    r"""Holds numbers and their units on one line.
+
+    >>> tied("40.9 h were lost")
+    '40.9\xa0h were lost'
+    """
+    return _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
+
+
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=_Packaged(),
         autoescape=True,
         undefined=StrictUndefined,
@@ -52,6 +65,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["tied"] = tied
+    return environment
 
 
 def render(view: ReportView, figures: Mapping[str, str]) -> str:

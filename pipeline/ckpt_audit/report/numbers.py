@@ -130,7 +130,7 @@ def rate(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return UNKNOWN
-    return "0" if value == 0 else f"{value:.3g}"
+    return "0" if value == 0 else f"{value:#.3g}".removesuffix(".")
 
 
 def whole(count: int | None) -> str:
@@ -150,6 +150,17 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     """
     noun = one if count == 1 else (many or one + "s")
     return f"no {noun}" if count == 0 else f"{count:,} {noun}"
+
+
+def probability(value: float) -> str:
+    """Two decimals, never 0 or 1 for what is uncertain.
+
+    >>> probability(0.9999), probability(0.5), probability(0.001)
+    ('above 0.99', '0.50', 'below 0.01')
+    """
+    if value > 0.994:
+        return "above 0.99"
+    return "below 0.01" if value < 0.005 else f"{value:.2f}"
 
 
 def money(amount: float | None) -> str:
@@ -172,6 +183,18 @@ def date_time(at_us: int | None) -> str:
     ('1970-01-01 00:00', 'unknown')
     """
     return UNKNOWN if at_us is None else f"{from_us(at_us):%Y-%m-%d %H:%M}"
+
+
+def day_time(at_us: int | None) -> str:
+    """An instant in a sentence, without the year.
+
+    >>> day_time(0), day_time(None)
+    ('1 Jan 00:00', 'at an unknown time')
+    """
+    if at_us is None:
+        return "at an unknown time"
+    at = from_us(at_us)
+    return f"{at.day} {at:%b %H:%M}"
 
 
 def date_time_s(at_us: int | None) -> str:

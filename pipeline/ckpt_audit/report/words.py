@@ -43,6 +43,9 @@ BUCKETS: dict[str, Bucket] = {
     "off": Bucket("Off", "off", "no allocation and none asked for"),
 }
 ORDER = tuple(BUCKETS)
+STATES: dict[str, Bucket] = {  # what a run is seen to do, beside the buckets
+    "training": Bucket("Training", "productive", "steps, kept or not"),
+}
 OUTSIDE = ("queue_after_incident", "queue_after_planned", "off")
 
 KINDS: dict[str, tuple[str, str]] = {
@@ -64,6 +67,9 @@ GRADES: dict[str, str] = {
 MOMENTS: dict[str, str] = {
     "precursor": "Early sign",
     "precursor_at": "Early sign",
+    "verified_step": "Verified checkpoint",
+    "resume_step": "Resumed from",
+    "last_step": "Last step",
     "last_step_at": "Last step",
     "fault_at": "Fault",
     "detected_at": "Noticed",
@@ -216,13 +222,13 @@ _SPELLED = {
 
 def bucket_label(bucket: str) -> str:
     """Name of a bucket for people; a name that is not known stands for itself."""
-    known = BUCKETS.get(bucket)
+    known = BUCKETS.get(bucket) or STATES.get(bucket)
     return known.label if known else bucket.replace("_", " ")
 
 
 def bucket_colour(bucket: str) -> str:
     """Colour of a bucket."""
-    known = BUCKETS.get(bucket)
+    known = BUCKETS.get(bucket) or STATES.get(bucket)
     return known.colour if known else "unknown"
 
 

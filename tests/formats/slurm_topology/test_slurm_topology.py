@@ -29,7 +29,9 @@ def test_a_cycle_of_switches_ends() -> None:
 
 
 def test_keywords_in_any_case_comments_and_continued_lines() -> None:
-    text = "# SwitchName=no Nodes=x\nSWITCHNAME = l NODES=n[08-10] # c\nSwitchName=m \\\n Switches=l\n"
+    text = (
+        "# SwitchName=no Nodes=x\nSWITCHNAME = l NODES=n[08-10] # c\nSwitchName=m \\\n Switches=l\n"
+    )
     assert _domains(text)[:2] == [("n08", "leaf", "l"), ("n08", "switch", "m")]
     assert [row.line_no for row in _read(text)][:2] == [2, 3]
 

@@ -20,7 +20,7 @@ from ckpt_audit.ingest.formats._job_log_steps import (
     rescaled_us,
 )
 from ckpt_audit.ingest.formats._scan import LineIndex, Positions
-from ckpt_audit.ingest.formats._stamps import day_us
+from ckpt_audit.ingest.formats._stamps import day_us, has_stamp
 from ckpt_audit.records import ClockKind, StepBatch
 from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
 
@@ -321,4 +321,6 @@ def _learn(rule: StepRule, block: bytes, start: int, hit_end: int) -> Layout | N
         return None
     if any(mark in line[: rows[0].end] for mark in (b"\r", b"\x1b")):
         return None
+    if "stamp" not in rows[0].spans and has_stamp(line.decode("latin-1")):
+        return None  # an impossible date; the next line's may be possible
     return learn(line, rows[0], hit_end - start)

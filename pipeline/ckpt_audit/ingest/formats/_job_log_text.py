@@ -23,11 +23,12 @@ _PREFIX = re.compile(
     r")"
 )
 _TRACED = re.compile(r"\s*(?:\++ |#|//|>>> )")
-_OPENING = re.compile(r"(?<!\w)'(?=\S)|(?<=\bb)'(?=\S)")
-_CLOSING = re.compile(r"(?<=\S)'(?!\w)")
+_OPENING = re.compile(r"(?:(?<![\w.\])}!?'\"])|(?<=\b[bfr]))'(?=\S)")
+_CLOSING = re.compile(r"(?<=[\w.\])}!?'\"%/>-])'(?!\w)")
 _WARNING = re.compile(
     r"(?:\[[^\]]*\]\s*|\d{4}-\d\d-\d\d[ T][\d:.,]+\s*(?:- \S+ - )?)*"
-    r"(?:WARNING|WARN|[\w.]*Warning)\b|.*Retrying \(Retry\(|.*: \w+Warning: "
+    r"(?:WARNING|WARN|[\w.]*Warning)\b|.{0,60}\[WARN(?:ING)?\]"
+    r"|.*Retrying \(Retry\(|.*: \w+Warning: "
 )
 
 
@@ -98,8 +99,9 @@ def is_quoted(text: str, start: int) -> bool:
     before, after = text[:start], text[start:]
     if any(before.count(mark) % 2 and mark in after for mark in '"`'):
         return True
-    opened = len(_OPENING.findall(before)) - len(_CLOSING.findall(before))
-    return opened > 0 and "'" in after
+    opened = sum(match.start() < start for match in _OPENING.finditer(text))
+    closed = sum(match.start() < start for match in _CLOSING.finditer(text))
+    return opened > closed and "'" in after
 
 
 def is_warning(text: str) -> bool:

@@ -23,9 +23,9 @@ _LINES_LOOKED_AT = 400
 
 _LINE = re.compile(
     r"(?:<\d+>)?(?:(?P<facility>[a-z]+ *):(?P<level>[a-z]+ *): )?"
-    rf"(?:\[(?P<ctime>{CTIME})\]|(?P<monotonic>{MONOTONIC})|\[(?P<boxed>{ISO})\]"
-    rf"|(?P<iso>{ISO})|(?P<syslog>{SYSLOG}))\s"
-    r"(?:(?P<host>[A-Za-z0-9][\w.-]*) (?P<program>kernel|[\w./-]+(?:\[\d+\])?): )?"
+    rf"(?:\[(?P<ctime>{CTIME})\]\s|(?P<monotonic>{MONOTONIC})\s|\[(?P<boxed>{ISO})\]\s"
+    rf"|(?P<iso>{ISO})\s(?:(?P<iso_host>[\w.-]+) (?P<iso_program>kernel|[\w./-]+\[\d+\]): )?"
+    rf"|(?P<syslog>{SYSLOG})\s(?:(?P<host>[\w.-]+) (?P<program>[\w./-]+(?:\[\d+\])?): )?)"
     r"(?:\[ *\d+\.\d{6}\] ?)?"
     r"(?P<text>.*)"
 )
@@ -61,12 +61,12 @@ def split_line(text: str) -> KernelLine | None:
         stamp = read_syslog(groups["syslog"])
     else:
         stamp = UNDATED
-    program = groups["program"]
+    program = groups["program"] or groups["iso_program"]
     bare = groups["iso"] or groups["boxed"] or groups["syslog"]
     is_kernel = program == "kernel" or (
         program is None and (not bare or groups["facility"] is not None or _says_kernel(match))
     )
-    return KernelLine(stamp, groups["host"], is_kernel, groups["text"])
+    return KernelLine(stamp, groups["host"] or groups["iso_host"], is_kernel, groups["text"])
 
 
 def _says_kernel(match: re.Match[str]) -> bool:

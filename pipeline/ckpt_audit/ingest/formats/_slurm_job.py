@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from ckpt_audit.ingest.formats import _slurm_values as values
 from ckpt_audit.records import ClockKind, JobRecord
 from ckpt_audit.units import S_PER_MIN, US_PER_S
@@ -9,56 +12,7 @@ from ckpt_audit.units import S_PER_MIN, US_PER_S
 _COUNTS = frozenset(
     {"nnodes", "allocnodes", "alloccpus", "ncpus", "reqcpus", "reqnodes", "uid", "gid", "restarts"}
 )
-
-
-class _Row:
-    """The fields of one row by column name; a bad one raises ValueError that names it."""
-
-    def __init__(self, fields: dict[str, str]) -> None:
-        self._fields = fields
-
-    def text(self, name: str) -> str:
-        """A text field; empty where there is none."""
-        found = self._fields.get(name, "").strip()
-        return "" if values.is_nothing(found) else found
-
-    def has(self, name: str) -> bool:
-        """Whether the table has the column."""
-        return name in self._fields
-
-    def fail(self, name: str, problem: object) -> ValueError:
-        """An error that names the column and its content."""
-        return ValueError(f"{name} {self._fields.get(name, '')[:40]!r} {problem}")
-
-    def count(self, name: str, unit: int = 1) -> int | None:
-        """A whole number times a unit."""
-        try:
-            return values.parse_count(self.text(name), unit)
-        except ValueError as error:
-            raise self.fail(name, error) from error
-
-    def duration(self, name: str) -> int | None:
-        """A duration in microseconds."""
-        try:
-            return values.parse_duration_us(self.text(name))
-        except ValueError as error:
-            raise self.fail(name, error) from error
-
-    def times(self, *names: str) -> tuple[list[int | None], ClockKind]:
-        """Clock readings, which must be all of one kind."""
-        found: list[int | None] = []
-        kinds: set[bool] = set()
-        for name in names:
-            try:
-                reading, is_utc = values.parse_time(self.text(name))
-            except ValueError as error:
-                raise self.fail(name, error) from error
-            found.append(reading)
-            if reading is not None:
-                kinds.add(is_utc)
-        if len(kinds) > 1:
-            raise ValueError("local and absolute times in one row; dump all in one form")
-        return found, ClockKind.UTC if True in kinds else ClockKind.NAIVE
+_T = TypeVar("_T")
 
 
 def make_job(line_no: int, fields: dict[str, str]) -> JobRecord:
@@ -73,23 +27,11 @@ def make_job(line_no: int, fields: dict[str, str]) -> JobRecord:
     """
     row = _Row(fields)
     job_id, job_id_raw, step_id = _ids(row)
-    state, cancelled_by = _state(row)
-    try:
-        exit_code, exit_signal = values.parse_exit(row.text("exitcode"))
-    except ValueError as error:
-        raise row.fail("exitcode", error) from error
-    times, clock_kind = row.times("submit", "eligible", "start", "end")
-    for name in _COUNTS:
-        row.count(name)
-    try:
-        nodes = values.expand_nodes(row.text("nodelist"))
-    except ValueError as error:
-        raise row.fail("nodelist", error) from error
-    elapsed, elapsed_raw = row.duration("elapsed"), row.count("elapsedraw", US_PER_S)
-    limit, limit_raw = row.duration("timelimit"), row.count("timelimitraw", S_PER_MIN * US_PER_S)
-    accelerators = values.accelerators_in_tres(row.text("alloctres"))
-    if accelerators is None:
-        accelerators = values.accelerators_in_gres(row.text("allocgres"))
+    state, cancelled_by = row.read("state", values.parse_state) if row.has("state") else ("", None)
+    exit_code, exit_signal = row.read("exitcode", values.parse_exit)
+    (submit, eligible, start, end), clock_kind = row.times("submit", "eligible", "start", "end")
+    nodes = row.read("nodelist", values.expand_nodes)
+    row.check_counts()
     return JobRecord(
         line_no=line_no,
         cluster=row.text("cluster"),
@@ -107,42 +49,79 @@ def make_job(line_no: int, fields: dict[str, str]) -> JobRecord:
         cancelled_by=cancelled_by,
         exit_code=exit_code,
         exit_signal=exit_signal,
-        submit_us=times[0],
-        eligible_us=times[1],
-        start_us=times[2],
-        end_us=times[3],
+        submit_us=submit,
+        eligible_us=eligible,
+        start_us=start,
+        end_us=end,
         clock_kind=clock_kind,
-        elapsed_us=elapsed if elapsed_raw is None else elapsed_raw,
-        time_limit_us=limit if limit_raw is None else limit_raw,
+        elapsed_us=row.duration("elapsed", "elapsedraw", US_PER_S),
+        time_limit_us=row.duration("timelimit", "timelimitraw", S_PER_MIN * US_PER_S),
         n_nodes=_n_nodes(row, nodes),
-        n_accelerators=accelerators,
+        n_accelerators=_n_accelerators(row),
         nodes=nodes,
         restarts=row.count("restarts"),
     )
 
 
+class _Row:
+    """The fields of one row by column name; a bad one raises ValueError that names it."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self._fields = fields
+
+    def text(self, name: str) -> str:
+        """A text field; empty where there is none."""
+        found = self._fields.get(name, "").strip()
+        return "" if values.is_nothing(found) else found
+
+    def has(self, name: str) -> bool:
+        """Whether the table has the column."""
+        return name in self._fields
+
+    def read(self, name: str, parse: Callable[[str], _T]) -> _T:
+        """A field in the form that it must have."""
+        try:
+            return parse(self.text(name))
+        except ValueError as error:
+            raise ValueError(f"{name} {self._fields.get(name, '')[:40]!r} {error}") from error
+
+    def count(self, name: str) -> int | None:
+        """A whole number."""
+        return self.read(name, values.parse_count)
+
+    def check_counts(self) -> None:
+        """Fails when a column that must hold a number does not: the fields are shifted."""
+        for name in _COUNTS.intersection(self._fields):
+            self.count(name)
+
+    def duration(self, shown: str, raw: str, unit_us: int) -> int | None:
+        """A duration in microseconds, from the raw number when there is one."""
+        printed = self.read(shown, values.parse_duration_us)
+        number = self.count(raw)
+        return printed if number is None else number * unit_us
+
+    def times(self, *names: str) -> tuple[list[int | None], ClockKind]:
+        """Clock readings, which must be all of one kind."""
+        found = [self.read(name, values.parse_time) for name in names]
+        kinds = {is_utc for reading, is_utc in found if reading is not None}
+        if len(kinds) > 1:
+            raise ValueError("local and absolute times in one row; dump all in one form")
+        kind = ClockKind.UTC if True in kinds else ClockKind.NAIVE
+        return [reading for reading, _ in found], kind
+
+
 def _ids(row: _Row) -> tuple[str, str, str]:
-    names: dict[str, values.JobName] = {}
-    for column in ("jobid", "jobidraw"):
-        if row.has(column) and (column == "jobid" or row.text(column)):
-            try:
-                names[column] = values.parse_job_id(row.text(column))
-            except ValueError as error:
-                raise row.fail(column, error) from error
-    shown = names.get("jobid") or names.get("jobidraw")
-    if shown is None:
+    shown = row.read("jobid", values.parse_job_id) if row.has("jobid") else None
+    raw = row.read("jobidraw", values.parse_job_id) if row.text("jobidraw") else None
+    either = shown or raw
+    if either is None:
         raise ValueError("the row has no job id; add JobID to sacct's --format")
-    raw = names.get("jobidraw")
-    return shown.job_id, raw.job_id if raw else "", shown.step_id
+    return either.job_id, raw.job_id if raw else "", either.step_id
 
 
-def _state(row: _Row) -> tuple[str, str | None]:
-    if not row.has("state"):
-        return "", None
-    try:
-        return values.parse_state(row.text("state"))
-    except ValueError as error:
-        raise row.fail("state", error) from error
+def _n_accelerators(row: _Row) -> int | None:
+    counted = values.accelerators_in_tres(row.text("alloctres"))
+    return values.accelerators_in_gres(row.text("allocgres")) if counted is None else counted
 
 
 def _n_nodes(row: _Row, nodes: tuple[str, ...]) -> int | None:

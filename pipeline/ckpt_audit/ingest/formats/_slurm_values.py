@@ -95,16 +95,17 @@ def parse_duration_us(text: str) -> int | None:
     return whole * US_PER_S + int((fraction or "0").ljust(6, "0"))
 
 
-def parse_count(text: str, unit: int = 1) -> int | None:
-    """Reads a number and multiplies it; None where there is none or no limit.
+@lru_cache(maxsize=4096)
+def parse_count(text: str) -> int | None:
+    """Reads a whole number; None where there is none or no limit.
 
     Large counts come with a unit unless sacct was told ``--noconvert``: ``2K`` are 2048.
 
     Raises:
         ValueError: The text is no number.
 
-    >>> parse_count("90", 60), parse_count("2K"), parse_count("UNLIMITED")
-    (5400, 2048, None)
+    >>> parse_count("90"), parse_count("2K"), parse_count("UNLIMITED")
+    (90, 2048, None)
     """
     if is_nothing(text) or text.lower() in _NO_LIMIT:
         return None
@@ -113,8 +114,7 @@ def parse_count(text: str, unit: int = 1) -> int | None:
         raise ValueError("is no number")
     number, suffix = match.groups()
     scale: int = 1024 ** " KMGTP".index(suffix or " ")
-    whole = round(float(number) * scale) if "." in number else int(number) * scale
-    return whole * unit
+    return round(float(number) * scale) if "." in number else int(number) * scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,7 @@ class JobName:
     step_id: str
 
 
+@lru_cache(maxsize=256)
 def parse_job_id(text: str) -> JobName:
     """Splits an id into job and step.
 
@@ -140,6 +141,7 @@ def parse_job_id(text: str) -> JobName:
     return JobName(match.group(1), match.group(2) or "")
 
 
+@lru_cache(maxsize=1024)
 def parse_state(text: str) -> tuple[str, str | None]:
     """Reads a state, and who cancelled.
 
@@ -156,6 +158,7 @@ def parse_state(text: str) -> tuple[str, str | None]:
     return state, (rest.removeprefix("by ").strip() or None) if rest.startswith("by ") else None
 
 
+@lru_cache(maxsize=1024)
 def parse_exit(text: str) -> tuple[int | None, int | None]:
     """Reads ``code:signal``.
 
@@ -192,6 +195,7 @@ def expand_nodes(text: str) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
+@lru_cache(maxsize=1024)
 def accelerators_in_tres(text: str) -> int | None:
     """Counts accelerators in a list of allocated trackable resources.
 

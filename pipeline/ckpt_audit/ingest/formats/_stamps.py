@@ -154,6 +154,11 @@ def _without_year(month: int, day: int, time: tuple[str, str, str], digits: str 
     return Stamp(clock + fraction, ClockKind.NO_YEAR, resolution)
 
 
+def has_stamp(text: str) -> bool:
+    """Whether something in a line has the form of a clock reading, possible or not."""
+    return _IN_JOB_LOG.search(text) is not None
+
+
 _READERS = {"iso": read_iso, "glog": read_glog, "ctime": read_ctime}
 
 

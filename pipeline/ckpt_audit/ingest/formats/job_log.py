@@ -11,10 +11,12 @@ from collections.abc import Iterator
 
 from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
 from ckpt_audit.ingest.formats import _job_log_sniff
+from ckpt_audit.ingest.formats._ahead import ahead
 from ckpt_audit.ingest.formats._job_log_reader import JobLogReader
 from ckpt_audit.records import Record, StepBatch
 
 _BLOCK_BYTES = 3 << 18  # a block and what is made of it stay in the processor's cache
+_BLOCKS_ALONE = 64  # a thread is for logs of more than 50 MB
 
 
 def _sniff(head: bytes, _name: str) -> int:
@@ -23,7 +25,7 @@ def _sniff(head: bytes, _name: str) -> int:
 
 def _read(source: ByteSource, _options: ReadOptions) -> Iterator[StepBatch | Record]:
     reader = JobLogReader()
-    for first_line, block in source.blocks(_BLOCK_BYTES):
+    for first_line, block in ahead(source.blocks(_BLOCK_BYTES), after=_BLOCKS_ALONE):
         yield from reader.block(first_line, block)
     yield from reader.finish()
 

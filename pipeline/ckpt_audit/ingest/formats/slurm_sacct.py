@@ -34,7 +34,7 @@ _NAMES = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _SEPARATORS = re.compile(rb"[^A-Za-z0-9_]+")
 _RULER = re.compile(rb"-{2,}[+]?( +-{2,}[+]?)+ *")
 _HEADERLESS = re.compile(
-    rb"(?m)^\d+[_\d+.\w\[\]%-]*\|(?=[^\n]*\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|)"
+    rb"(?m)^\d+[_\d+.\w\[\]%-]*(?=\|)(?=[^\n]*\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|)"
     rb"(?=[^\n]*\|(?:COMPLETED|FAILED|TIMEOUT|NODE_FAIL|CANCELLED|RUNNING|PREEMPTED|REQUEUED|"
     rb"OUT_OF_MEMORY|PENDING)\b)"
 )
@@ -267,10 +267,7 @@ def _record(table: _Table, line_no: int, row: bytes) -> JobRecord | Rejected:
 
 def _by_name(columns: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
     """Fields by column; of columns that are there twice the first counts."""
-    found: dict[str, str] = {}
-    for column, text in zip(columns, fields, strict=True):
-        found.setdefault(column, text)
-    return found
+    return dict(zip(reversed(columns), reversed(fields), strict=True))
 
 
 def _arrangements(table: _Table, fields: list[str], extra: int) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from ckpt_audit.report.figures.svg import COLOURS, WIDTH_IN, canvas, export, qui
 Piece = tuple[str, str, float]
 _POINTS_A_CHARACTER = 5.2
 _LABEL_GAP = 0.012
+_NAMED_FROM = 0.005  # of the lost time; smaller pieces are named in the table
 
 
 def ledger(data: Mapping[str, Any], salt: str) -> str:
@@ -88,8 +89,9 @@ def _zoom(
     centre, places, names = 0.0, [], []
     for label, _, value in lost:
         width = value / whole
-        places.append(centre + width / 2)
-        names.append((label, f"{value:,.1f} h" if value >= 0.05 else "<0.1 h"))
+        if width >= _NAMED_FROM:
+            places.append(centre + width / 2)
+            names.append((label, f"{value:,.1f} h" if value >= 0.05 else "<0.1 h"))
         centre += width
     _labels(axes, places, names, at - 0.23)
 

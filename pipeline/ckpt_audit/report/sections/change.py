@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ckpt_audit.audit.advice import IntervalAdvice
 from ckpt_audit.facts import Incident
 from ckpt_audit.report.blocks import Change, Changes, Section
-from ckpt_audit.report.numbers import between, duration, hours, plural
+from ckpt_audit.report.numbers import duration, hours, hours_us, plural, probability
 from ckpt_audit.report.sections.context import FEW, Context
 from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
 
@@ -47,22 +48,39 @@ def _interval(ctx: Context) -> tuple[float, Change] | None:
     if advice.recommended_steps is not None:
         every = f"{plural(advice.recommended_steps, 'step')} ({every} of training)"
     saving_s = (advice.saving_h or 0.0) * S_PER_H
-    sure = advice.basis
+    sure = f"mean up-time {advice.basis}"
     if advice.p_better is not None:
-        sure = f"better with probability {advice.p_better:.2f}; mean up-time {advice.basis}"
-    flip = "an optimum inside the flat region of the present interval"
-    if advice.low_s is not None and advice.high_s is not None:
-        flip = f"an optimum outside {between(advice.low_s, advice.high_s)} (95% interval)"
+        sure = f"better with probability {probability(advice.p_better)}; {sure}"
+    saving_us, lost_us = ctx.bucket_us("checkpoint"), ctx.bucket_us("lost_work")
+    why = (
+        f"{hours_us(saving_us)} went into saving and {hours_us(lost_us)} into work lost; at the "
+        "optimum the two are about equal"
+    )
     return saving_s, Change(
         what=f"Save every {every} instead of every {duration(advice.current_s)}",
-        why=advice.reason,
+        why=why,
         saving=f"about {hours(saving_s)}" if advice.saving_h is not None else "unknown",
         sure=sure,
-        flip=flip,
+        flip=flip_of(advice),
         short=f"Saving every {every} instead of every {duration(advice.current_s)} would save "
         + (f"about {hours(saving_s)}" if advice.saving_h is not None else "time"),
         href=f"#{ctx.anchor('interval')}",
     )
+
+
+def flip_of(advice: IntervalAdvice) -> str:
+    """How far C or M would have to be off for the present interval to be in its flat region.
+
+    The optimum grows with the square root of C times M, and the flat region with it.
+    """
+    now, low, high = advice.current_s, advice.flat_low_s, advice.flat_high_s
+    if now is not None and low is not None and 0 < now < low:
+        factor = f"{(low / now) ** 2:.1f} times"
+        return f"saves that cost {factor} less, or failures {factor} as often"
+    if now is not None and high is not None and now > high > 0:
+        factor = f"{(now / high) ** 2:.1f} times"
+        return f"saves that cost {factor} as much, or failures {factor} as rare"
+    return "little: the present interval is in the flat region"
 
 
 def _older_restores(ctx: Context) -> tuple[float, Change] | None:

@@ -126,7 +126,7 @@ def run_remarks(ctx: Context) -> tuple[str, ...]:
         text = f"Only {plural(len(ctx.failures), 'failure')}: too few for a rate, so only the range"
         remarks.append(f"{text} that fits is given.")
     if run.missing:
-        remarks.append(f"Not available: {', '.join(run.missing)}.")
+        remarks.append(f"Missing: {', '.join(run.missing)}.")
     return tuple(remarks)
 
 

@@ -23,6 +23,7 @@ from ckpt_audit.report.numbers import (
     between,
     date_time,
     date_time_s,
+    day_time,
     duration,
     hours,
     plural,
@@ -89,11 +90,15 @@ def _answer(ctx: Context) -> str:
     if not known:
         return f"{text[0].upper()}{text[1:]}; what they cost is unknown."
     total = sum(c for c, _ in known)
-    top, worst = max(known, key=lambda pair: (pair[0], pair[1].id))
     if len(found) == 1:
         return f"One: a {text.removeprefix('1 ')} that cost {hours(total)}{_unfinished(ctx)}."
-    answer = f"{text} cost {hours(total)} together{_unfinished(ctx)}; the costliest took "
-    answer += f"{hours(top)} ({cause_label(worst.cause)}, {date_time(worst.fault_at)})."
+    answer = f"{text} cost {hours(total)} together{_unfinished(ctx)}"
+    failed = [(c, i) for c, i in known if i.kind == "failure"]
+    top, worst = max(failed or known, key=lambda pair: (pair[0], pair[1].id))
+    if 0 < len(failed) < len(known):
+        answer += f", the failures {hours(sum(c for c, _ in failed))} of it"
+    answer += f"; the costliest {kind_label(worst.kind)} took {hours(top)} "
+    answer += f"({cause_label(worst.cause)}, {day_time(worst.fault_at)})."
     return f"{answer[0].upper()}{answer[1:]}"
 
 
@@ -105,7 +110,7 @@ def _unfinished(ctx: Context) -> str:
 def _figure(ctx: Context, costly: list[Incident]) -> Figure:
     bars = tuple(
         (
-            f"{date_time(i.fault_at)[5:]}  {cause_label(i.cause)[:26]}",
+            f"{day_time(i.fault_at)}  {_short(i)}",
             (i.lost_work_s or 0.0) / S_PER_H,
             (i.detection_s or 0.0) / S_PER_H,
             (i.recovery_s or 0.0) / S_PER_H,
@@ -123,6 +128,12 @@ def _figure(ctx: Context, costly: list[Incident]) -> Figure:
         f"The largest is {bars[0][0]} with {sum(bars[0][1:]):.1f} h. The table below holds them.",
         data,
     )
+
+
+def _short(incident: Incident) -> str:
+    """Cause of a failure, kind of anything else, cut to the room beside a bar."""
+    text = cause_label(incident.cause)
+    return (text if incident.kind == "failure" else kind_label(incident.kind))[:26]
 
 
 def _table(ctx: Context) -> Table:
@@ -193,7 +204,7 @@ def _facts(ctx: Context, incident: Incident) -> tuple[tuple[str, str], ...]:
     together = ctx.label(incident)
     if found and found.group and found.label != "isolated":
         together += f" (group {found.group})"
-    if found and found.rule:
+    if found and found.rule and found.label != "isolated":
         together += f": {found.rule}"
     resumed = f"last step {whole(incident.last_step)}, resumed from {whole(incident.resume_step)}"
     stages = ", ".join(
@@ -247,7 +258,7 @@ def _proof(evidence: Evidence) -> Proof:
     place = evidence.file or ""
     if place and evidence.line is not None:
         place += f":{evidence.line}"
-    moment = MOMENTS.get(evidence.moment, evidence.moment.replace("_", " "))
+    moment = MOMENTS.get(evidence.moment, evidence.moment.replace("_", " ").capitalize())
     strength = STRENGTHS.get(evidence.strength, "unknown")
     text = evidence.text
     if len(text) > MOST_CHARACTERS:

@@ -11,7 +11,7 @@ import numpy as np
 from ckpt_audit.documents import configured_s
 from ckpt_audit.model.waste import exact_waste
 from ckpt_audit.report.blocks import Block, Cell, Column, Facts, Figure, Row, Section, Table, Text
-from ckpt_audit.report.numbers import between, duration, hours_us, plural, share
+from ckpt_audit.report.numbers import between, duration, hours_us, plural, probability, share
 from ckpt_audit.report.sections.context import FEW, Context
 from ckpt_audit.units import S_PER_MIN
 
@@ -79,7 +79,7 @@ def _facts(ctx: Context) -> Facts:
         recommended = f"{plural(a.recommended_steps, 'step')} ({recommended})"
     now = "unknown" if a.waste_now is None else share(a.waste_now, 1.0)
     then = "unknown" if a.waste_recommended is None else share(a.waste_recommended, 1.0)
-    better = "unknown" if a.p_better is None else f"{a.p_better:.2f}"
+    better = "unknown" if a.p_better is None else probability(a.p_better)
     return Facts(
         (
             ("Configured", configured, f"most often seen: {seen}"),
@@ -111,15 +111,11 @@ def _check(ctx: Context) -> Text:
 
 
 def _inputs(ctx: Context) -> tuple[float, float, float, float] | None:
-    """C, M used, D, R in seconds, or None."""
-    estimate = ctx.one.estimate
-    population = ctx.population("interval") or ctx.population("all")
-    if population is None or not estimate.c.mean:
+    """C, M used, D, R in seconds, the very ones behind the advice, or None."""
+    a = ctx.one.advice
+    if a.exact_s is None or a.c_s is None or a.m_s is None:
         return None
-    m_s = population.mean_time.m_used_s
-    if not math.isfinite(m_s) or m_s <= 0:
-        return None
-    return estimate.c.mean, m_s, estimate.d.mean or 0.0, estimate.r.mean or 0.0
+    return a.c_s, a.m_s, a.d_s or 0.0, a.r_s or 0.0
 
 
 def _wastes(x_s: Sequence[float], c: float, m: float, d: float, r: float) -> list[float]:

@@ -18,6 +18,7 @@ FORMULAS: dict[str, str] = {
     "checkpoint": "saves × mean cost C",
     "lost_work": "failures × mean rollback",
     "detection": "failures × mean D",
+    "replacement": "failures × mean wait for nodes",
     "restart": "failures × mean R",
 }
 
@@ -35,7 +36,8 @@ def section(ctx: Context) -> Section:
         names = ", ".join(bucket_label(x.bucket).lower() for x in flags)
         answer = f"Not everywhere: {plural(len(flags), 'bucket')} outside the range ({names})."
     else:
-        answer = f"Yes: {plural(len(told), 'bucket')} within the range that the model expects"
+        many = "the one bucket is" if len(told) == 1 else f"all {len(told)} buckets are"
+        answer = f"Yes: {many} within the range that the model expects"
         answer += ", in sample." if in_sample else "."
     blocks: list[Block] = [_table(ctx, told)]
     if any(x.bucket != "productive" for x in told):
@@ -44,7 +46,7 @@ def section(ctx: Context) -> Section:
     if in_sample:
         text = "In sample: the prediction is made from the same days. Agreement is then no success;"
         notes.append(Text(f"{text} disagreement is still a finding.", "plain"))
-    if any(x.bucket == "restart" for x in told):
+    if any(x.bucket == "restart" and holds_more(x) for x in told):
         notes.append(Text("Restarting is compared together with waiting for nodes.", "quiet"))
     return Section(anchor, title, answer, (*notes[:1], *blocks, *notes[1:]))
 
@@ -54,6 +56,11 @@ def compared_s(line: LedgerLine) -> float:
     if line.predicted_s is not None and line.residual_s is not None:
         return line.predicted_s + line.residual_s
     return line.observed_us / US_PER_S
+
+
+def holds_more(line: LedgerLine) -> bool:
+    """Whether the prediction is for more than this bucket alone."""
+    return line.predicted_s is not None and abs(compared_s(line) - line.observed_us / US_PER_S) > 1
 
 
 def _figure(ctx: Context, told: list[LedgerLine]) -> Figure:

@@ -27,6 +27,12 @@ def section(ctx: Context) -> Section:
     if figure is not None:
         blocks.append(figure)
     blocks.append(_table(ctx))
+    unknown = sum(1 for i in ctx.incidents if i.kind == "unknown")
+    if unknown and population.mean_time.incidents > len(ctx.failures):
+        text = (
+            f"{plural(unknown, 'end')} of unknown kind {'is' if unknown == 1 else 'are'} counted "
+        )
+        blocks.append(Text(f"{text}as failures here: nothing says how progress ended."))
     if ctx.failures:
         blocks.append(_causes(ctx))
     return Section(anchor, title, answer(population), (*blocks, *_launches(ctx)))
@@ -55,7 +61,7 @@ def answer(population: Population) -> str:
 def _table(ctx: Context) -> Table:
     columns = (
         Column("Which"),
-        Column("Failures", numeric=True),
+        Column("Events", numeric=True),
         Column("Up-time, h", numeric=True, hint="exposure: when a failure could strike"),
         Column("Mean time between, M", numeric=True),
         Column("Interval", numeric=True),

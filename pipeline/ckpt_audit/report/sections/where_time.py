@@ -19,6 +19,7 @@ from ckpt_audit.report.numbers import (
     whole_hours,
 )
 from ckpt_audit.report.sections.context import Context
+from ckpt_audit.report.sections.model_right import holds_more
 from ckpt_audit.report.words import BUCKETS, ORDER, bucket_colour, bucket_label
 from ckpt_audit.units import US_PER_H, US_PER_S
 
@@ -58,7 +59,7 @@ def section(ctx: Context) -> Section:
     notes: list[Block] = [
         Text("A time counts in one bucket only, and the buckets add up.", "quiet")
     ]
-    if any(x.predicted_s is not None and x.bucket == "restart" for x in ctx.lines):
+    if any(x.bucket == "restart" and holds_more(x) for x in ctx.lines):
         text = "The prediction for restarting holds the waiting for nodes too."
         notes.append(Text(text, "quiet"))
     return Section(anchor, "Where did the time go?", answer, (*blocks, *notes))

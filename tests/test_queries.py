@@ -1,0 +1,338 @@
+"""Windows are cut exactly: what two adjacent windows hold is what the window over both holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ckpt_audit import queries, stages
+from ckpt_audit.config import Config
+from ckpt_audit.facts import LedgerRow, Window
+from ckpt_audit.warehouse import Warehouse
+from tests.sql.harness import Row, fill
+
+S = 1_000_000
+DATA_END = 4_000 * S
+CUTS = st.lists(
+    st.one_of(
+        st.integers(-100, DATA_END),
+        st.integers(0, 400).map(lambda n: n * 10 * S),  # borders of stretches are likely there
+    ),
+    max_size=5,
+)
+
+
+class World:
+    """A few jobs and logs, made line by line."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, list[Row]] = {
+            name: []
+            for name in ("source", "raw_job", "job_time", "raw_step", "raw_event", "line_time")
+        }
+        self._next_line: dict[int, int] = {}
+
+    def source(self, number: int, form: str, name: str) -> None:
+        """Adds a file."""
+        self.tables["source"].append(
+            {
+                "source_id": number,
+                "path": f"logs/{name}",
+                "name": name,
+                "format": form,
+                "content_sha256": f"{number:064d}",
+                "n_bytes": 1,
+                "n_lines": 1,
+                "n_rows": 1,
+                "n_rejected": 0,
+                "name_refs": [name.split(".", maxsplit=1)[0]] if form == "job_log" else [],
+            }
+        )
+
+    def _line(self, source: int, at_s: float | None) -> int:
+        line = self._next_line.get(source, 0) + 1
+        self._next_line[source] = line
+        if at_s is not None:
+            at = round(at_s * S)
+            self.tables["line_time"].append(
+                {
+                    "source_id": source,
+                    "line_no": line,
+                    "at": at,
+                    "low": at,
+                    "high": at,
+                    "strength": "stated",
+                }
+            )
+        return line
+
+    def job(
+        self, number: int, name: str, state: str, *, submit: int, start: int, end: int | None
+    ) -> None:
+        """Adds a scheduler record to the dump, source 1, and the job's log."""
+        line = self._line(1, None)
+        self.tables["raw_job"].append(
+            {
+                "source_id": 1,
+                "line_no": line,
+                "cluster": "",
+                "job_id": str(number),
+                "job_id_raw": str(number),
+                "step_id": "",
+                "name": name,
+                "user": "ann",
+                "work_dir": "/w",
+                "state": state,
+                "exit_code": 0,
+                "elapsed_us": ((DATA_END // S if end is None else end) - start) * S,
+                "n_accelerators": 8,
+                "nodes": ["n1"],
+            }
+        )
+        self.tables["job_time"].append(
+            {
+                "source_id": 1,
+                "line_no": line,
+                "submitted_at": submit * S,
+                "started_at": start * S,
+                "ended_at": None if end is None else end * S,
+            }
+        )
+        self.source(number, "job_log", f"{number}.out")
+
+    def event(self, source: int, kind: str, at_s: float | None, **columns: object) -> None:
+        """Adds an event line."""
+        self.tables["raw_event"].append(
+            {"source_id": source, "line_no": self._line(source, at_s), "kind": kind, "text": kind}
+            | columns
+        )
+
+    def steps(self, source: int, numbers: Iterable[int], start: float, each: float) -> float:
+        """Adds step lines, so many seconds apart; gives the time of the last."""
+        at_s = start
+        for n, number in enumerate(numbers):
+            at_s = start + n * each
+            self.tables["raw_step"].append(
+                {
+                    "source_id": source,
+                    "line_no": self._line(source, at_s),
+                    "step": number,
+                    "target_step": 1000,
+                    "resolution_us": 1000,
+                    "emitter": "megatron",
+                }
+            )
+        return at_s
+
+    def save(self, source: int, step: int, start: float | None, end: float | None) -> None:
+        """Adds a save, complete when it has an end."""
+        self.event(source, "save_started", start, step=step, path="/ckpt")
+        if end is not None:
+            self.event(source, "save_done", end, step=step, path="/ckpt")
+
+    def build(self, warehouse: Warehouse) -> None:
+        """Fills a warehouse and makes its derived tables."""
+        for table, rows in self.tables.items():
+            fill(warehouse, table, rows)
+        assert stages.run(warehouse, Config()) == []
+
+
+def _two_runs() -> World:
+    """Two runs: a failure with a failed retry and a planned stop; a hang; both end running."""
+    world = World()
+    world.source(1, "slurm_sacct", "sacct.txt")
+    world.job(11, "llama", "FAILED", submit=0, start=60, end=700)
+    world.event(11, "launch", 70, code="8")
+    world.event(11, "load_none", 80)
+    last = world.steps(11, range(1, 21), 100, 10)
+    world.save(11, 20, last + 0.5, last + 30)
+    last = world.steps(11, range(21, 31), last + 40, 10)
+    world.event(11, "traceback", None, code="ValueError")
+    world.job(12, "llama", "FAILED", submit=720, start=800, end=830)
+    world.event(12, "launch", 810, code="8")
+    world.job(13, "llama", "TIMEOUT", submit=840, start=900, end=1500)
+    world.event(13, "launch", 910, code="8")
+    world.event(13, "load_done", 950, step=20)
+    world.steps(13, range(21, 71), 1003, 10)
+    world.job(14, "llama", "RUNNING", submit=1600, start=1700, end=None)
+    world.event(14, "launch", 1710, code="8")
+    world.event(14, "load_done", 1750, step=20)
+    world.steps(14, range(21, 221), 1800, 11)
+    world.job(21, "gemma", "CANCELLED", submit=0, start=10, end=2000)
+    world.event(21, "launch", 20, code="8")
+    world.steps(21, range(1, 31), 40, 7)
+    world.job(22, "gemma", "RUNNING", submit=2010, start=2011, end=None)
+    world.event(22, "load_none", 2020)
+    world.steps(22, range(1, 101), 2100, 7)
+    return world
+
+
+@pytest.fixture(scope="module")
+def built() -> Iterator[Warehouse]:
+    """Two runs, built."""
+    with Warehouse.open(":memory:") as warehouse:
+        _two_runs().build(warehouse)
+        yield warehouse
+
+
+def _windows(cuts: list[int]) -> list[Window]:
+    edges = sorted({-(2**62), *cuts, 2**62})
+    return [Window(start, end, "") for start, end in pairwise(edges)]
+
+
+def _times(rows: Iterable[LedgerRow]) -> Counter[tuple[str, str]]:
+    return Counter({(row.run, row.bucket): row.observed_us for row in rows})
+
+
+def _charged_times(rows: Iterable[LedgerRow]) -> Counter[tuple[str, str]]:
+    return Counter({(row.run, row.bucket): row.observed_acc_us for row in rows})
+
+
+@settings(max_examples=25)
+@given(cuts=CUTS)
+def test_ledger_adds_up_over_windows(built: Warehouse, cuts: list[int]) -> None:
+    parts = [queries.ledger(built, window) for window in _windows(cuts)]
+    whole = queries.ledger(built)
+    assert sum((_times(part) for part in parts), Counter()) == _times(whole)
+    assert sum((_charged_times(part) for part in parts), Counter()) == _charged_times(whole)
+    assert all(row.observed_us > 0 for part in parts for row in part)
+    assert all(0 <= row.could_move_us <= row.observed_us for part in parts for row in part)
+
+
+@settings(max_examples=25)
+@given(cuts=CUTS)
+def test_calendar_adds_up_over_windows(built: Warehouse, cuts: list[int]) -> None:
+    parts = [queries.calendar(built, window) for window in _windows(cuts)]
+    assert sum((_times(part) for part in parts), Counter()) == _times(queries.calendar(built))
+
+
+@settings(max_examples=25)
+@given(cuts=CUTS)
+def test_up_time_adds_up_over_windows(built: Warehouse, cuts: list[int]) -> None:
+    parts = [part for window in _windows(cuts) for part in queries.up_time(built, window)]
+    whole = queries.up_time(built)
+    exposure = Counter[tuple[str, int]]()
+    for part in parts:
+        exposure[part.run, part.attempt] += part.end_at - part.start_at
+    assert exposure == {(each.run, each.attempt): each.end_at - each.start_at for each in whole}
+    events = [part.incident for part in parts if part.incident]
+    assert sorted(events) == sorted(each.incident for each in whole if each.incident)
+
+
+@settings(max_examples=25)
+@given(cuts=CUTS)
+def test_each_thing_is_in_one_window(built: Warehouse, cuts: list[int]) -> None:
+    windows = _windows(cuts)
+    incidents = [item for window in windows for item in queries.incidents(built, window)]
+    assert incidents == queries.incidents(built)
+    saves = [save for window in windows for save in queries.checkpoints(built, window)]
+    assert sorted(saves, key=lambda save: (save.run, save.attempt, save.line)) == (
+        queries.checkpoints(built)
+    )
+    launches = Counter[str]()
+    for window in windows:
+        launches.update({run: n for run, (n, _) in queries.launches(built, window).items()})
+    assert launches == {run: n for run, (n, _) in queries.launches(built).items()}
+
+
+@settings(max_examples=25)
+@given(cuts=CUTS)
+def test_states_follow_one_another(built: Warehouse, cuts: list[int]) -> None:
+    for window in _windows(cuts):
+        for before, after in pairwise(queries.states(built, window)):
+            assert before.run != after.run or before.end_at == after.start_at
+            assert before.run != after.run or before.bucket != after.bucket
+
+
+def test_buckets_add_up_to_the_allocations(built: Warehouse) -> None:
+    allocated = {run.run: run.allocated_us for run in queries.runs(built)}
+    assert allocated == {
+        "llama": (640 + 30 + 600 + 2300) * S,
+        "gemma": (1990 + 1989) * S,
+    }
+    spent = Counter[str]()
+    for row in queries.ledger(built):
+        spent[row.run] += row.observed_us
+    assert spent == allocated
+
+
+def test_calendar_goes_from_first_submission_to_the_end(built: Warehouse) -> None:
+    spent = Counter[str]()
+    for row in queries.calendar(built):
+        spent[row.run] += row.observed_us
+    assert spent == {"llama": DATA_END, "gemma": DATA_END}
+
+
+def test_incidents_of_two_runs(built: Warehouse) -> None:
+    found = {item.id: item for item in queries.incidents(built)}
+    assert {name: (item.kind, item.cause) for name, item in found.items()} == {
+        "llama-s30-1": ("failure", "software"),
+        "llama-s70-2": ("planned", "scheduler"),
+        "gemma-s30-1": ("failure", "unknown"),
+    }
+    failure = found["llama-s30-1"]
+    assert (failure.attempts, failure.resume_step, failure.steps_lost) == (2, 20, 10)
+    assert found["gemma-s30-1"].resume_step == 0
+
+
+def _spent(warehouse: Warehouse, bucket: str) -> float:
+    return sum(s for (_, name), s in queries.charged(warehouse).items() if name == bucket)
+
+
+def test_incidents_add_up_to_their_buckets(built: Warehouse) -> None:
+    found = queries.incidents(built)
+    rows = Counter[str]()
+    for row in queries.ledger(built):
+        rows[row.bucket] += row.observed_us
+    assert sum(item.detection_s or 0 for item in found) == rows["detection"] / S
+    assert sum(item.lost_work_s or 0 for item in found) == rows["lost_work"] / S
+    assert _spent(built, "restart") == rows["restart"] / S
+
+
+def test_newest_verified_before_an_instant(built: Warehouse) -> None:
+    assert queries.newest_verified(built, 300 * S) == {}
+    newest = queries.newest_verified(built, DATA_END)
+    assert {run: (save.step, save.grade) for run, save in newest.items()} == {
+        "llama": (20, "loaded")
+    }
+
+
+@pytest.mark.xfail(
+    reason="saves are counted again among the dated ones, so one undated save shifts all others",
+    raises=AssertionError,
+)
+def test_newest_verified_beside_an_undated_save() -> None:
+    world = World()
+    world.source(1, "slurm_sacct", "sacct.txt")
+    world.job(11, "llama", "RUNNING", submit=0, start=60, end=None)
+    world.event(11, "launch", 70)
+    world.save(11, 1, None, None)  # a log that begins without dates
+    world.steps(11, range(2, 5), 100, 10)
+    world.save(11, 4, 120.5, 150)
+    world.steps(11, range(5, 9), 160, 10)
+    world.save(11, 8, 190.5, 220)
+    world.steps(11, range(9, 12), 230, 10)
+    with Warehouse.open(":memory:") as warehouse:
+        world.build(warehouse)
+        assert [save.step for save in queries.newest_verified(warehouse, DATA_END).values()] == [8]
+
+
+def test_progress_keeps_both_ends_of_every_attempt(built: Warehouse) -> None:
+    points = queries.progress(built)
+    for at in (100 * S, 420 * S, 1003 * S, 1493 * S):
+        assert any(point.run == "llama" and point.at == at for point in points), at
+
+
+def test_everything_is_read(built: Warehouse) -> None:
+    assert queries.is_built(built)
+    assert queries.as_of(built) == DATA_END
+    assert queries.context_jobs(built) == 0
+    assert len(queries.sources(built)) == 7
+    assert queries.rejected(built) == []
+    assert {finding.kind for finding in queries.findings(built)} <= {"missing_log", "conflict"}
+    assert queries.cadences(built).keys() == {"llama", "gemma"}
