@@ -190,7 +190,8 @@ class Warehouse:
         try:
             self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM {_INCOMING}")  # noqa: S608
         finally:
-            self._connection.unregister(_INCOMING)
+            with suppress(duckdb.TransactionException):  # after an error nothing else is allowed
+                self._connection.unregister(_INCOMING)
 
 
 def _connect(path: str, read_only: bool, is_last: bool) -> duckdb.DuckDBPyConnection | None:
