@@ -55,15 +55,24 @@ reload AS (
     FROM (
         SELECT
             *,
-            lag(is_startup) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS after_startup,
-            lag(kind) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS previous_kind,
-            lag(step) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS previous_step
-        FROM labelled
-        WHERE NOT is_aside
+            lag(is_startup) OVER line_order AS after_startup,
+            lag(CASE WHEN kind = 'step' THEN step END IGNORE NULLS) OVER line_order AS previous_step,
+            lag(CASE WHEN kind = 'step' THEN n_startup END IGNORE NULLS) OVER line_order
+                AS n_startup_then
+        FROM (
+            SELECT
+                *,
+                sum(is_startup::INTEGER) OVER (PARTITION BY source_id ORDER BY line_no, kind)
+                    AS n_startup
+            FROM labelled
+            WHERE NOT is_aside
+        ) AS numbered
+        WINDOW line_order AS (PARTITION BY source_id ORDER BY line_no, kind)
     ) AS sequence
     WHERE
         (is_startup AND after_startup IS FALSE)
-        OR (kind = 'step' AND previous_kind = 'step' AND step < previous_step)
+        -- smaller than the step before it, with no sign of a start in between
+        OR (kind = 'step' AND step < previous_step AND n_startup = n_startup_then)
 ),
 
 boundary AS (

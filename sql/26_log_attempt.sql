@@ -135,54 +135,60 @@ target AS (
         max(log_step.target_step) AS target_step
     FROM log_step
     GROUP BY log_step.source_id
+),
+
+-- noise before the first start is no execution of the program
+kept AS (
+    SELECT *
+    FROM gathered
+    QUALIFY
+        n_step_lines > 0
+        OR launch_line IS NOT NULL
+        OR tracker_line IS NOT NULL
+        OR count(*) OVER (PARTITION BY source_id) = 1
 )
 
 SELECT
-    gathered.source_id,
-    row_number() OVER (PARTITION BY gathered.source_id ORDER BY gathered.attempt_no) AS attempt_no,
-    gathered.attempt_no AS start_no,
-    gathered.first_line,
-    gathered.last_line,
-    gathered.first_at,
-    gathered.last_at,
-    gathered.first_step,
-    gathered.last_step,
-    gathered.first_step_at,
-    gathered.last_step_at,
-    gathered.first_step_line,
-    gathered.last_step_line,
-    gathered.n_step_lines,
+    kept.source_id,
+    row_number() OVER (PARTITION BY kept.source_id ORDER BY kept.attempt_no) AS attempt_no,
+    kept.attempt_no AS start_no,
+    kept.first_line,
+    kept.last_line,
+    kept.first_at,
+    kept.last_at,
+    kept.first_step,
+    kept.last_step,
+    kept.first_step_at,
+    kept.last_step_at,
+    kept.first_step_line,
+    kept.last_step_line,
+    kept.n_step_lines,
     target.target_step,
-    try_cast(gathered.world_size AS BIGINT) AS world_size,
-    gathered.launch_line,
-    gathered.launch_low,
-    gathered.launch_high,
-    gathered.load_line,
-    gathered.load_low,
-    gathered.load_high,
-    gathered.load_at,
-    gathered.restored_line,
-    gathered.restored_low,
-    gathered.restored_high,
-    gathered.restored_at,
+    try_cast(kept.world_size AS BIGINT) AS world_size,
+    kept.launch_line,
+    kept.launch_low,
+    kept.launch_high,
+    kept.load_line,
+    kept.load_low,
+    kept.load_high,
+    kept.load_at,
+    kept.restored_line,
+    kept.restored_low,
+    kept.restored_high,
+    kept.restored_at,
     CASE
-        WHEN gathered.named_step IS NOT NULL THEN gathered.named_step
-        WHEN gathered.is_scratch THEN 0
+        WHEN kept.named_step IS NOT NULL THEN kept.named_step
+        WHEN kept.is_scratch THEN 0
     END AS loaded_step,
-    gathered.is_scratch AND gathered.named_step IS NULL AS is_scratch,
-    gathered.tracker_line,
-    gathered.done_line,
-    gathered.done_at,
-    gathered.exit_line,
-    gathered.exit_at,
-    gathered.cancel_line,
-    gathered.cancel_at,
-    gathered.cancel_reason,
-    gathered.log_path
-FROM gathered
-LEFT JOIN target ON gathered.source_id = target.source_id
-QUALIFY
-    gathered.n_step_lines > 0
-    OR gathered.launch_line IS NOT NULL
-    OR gathered.tracker_line IS NOT NULL
-    OR count(*) OVER (PARTITION BY gathered.source_id) = 1
+    kept.is_scratch AND kept.named_step IS NULL AS is_scratch,
+    kept.tracker_line,
+    kept.done_line,
+    kept.done_at,
+    kept.exit_line,
+    kept.exit_at,
+    kept.cancel_line,
+    kept.cancel_at,
+    kept.cancel_reason,
+    kept.log_path
+FROM kept
+LEFT JOIN target ON kept.source_id = target.source_id

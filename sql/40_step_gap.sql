@@ -69,6 +69,7 @@ pause AS (
     SELECT
         log_event.source_id,
         log_event.kind,
+        log_event.step AS saved_step,
         cleaned.line_no
     FROM log_event
     ASOF INNER JOIN cleaned
@@ -80,7 +81,7 @@ counted AS (
     SELECT
         source_id,
         line_no,
-        count(*) FILTER (WHERE kind <> 'evaluation') AS n_saves,
+        count(DISTINCT coalesce(saved_step, -1)) FILTER (WHERE kind <> 'evaluation') AS n_saves,
         count(*) FILTER (WHERE kind = 'evaluation') AS n_evaluations
     FROM pause
     GROUP BY source_id, line_no

@@ -87,7 +87,18 @@ done_line AS (
 ),
 
 lonely_done AS (
-    SELECT done.*
+    SELECT
+        done.run,
+        done.attempt,
+        done.step,
+        any_value(done.source_id) AS source_id,
+        min(done.line_no) AS line_no,
+        max(done.line_no) AS done_line,
+        any_value(done.path) AS path,
+        any_value(done.n_accelerators) AS n_accelerators,
+        arg_max(done.logged_at, done.line_no) AS logged_at,
+        arg_max(done.strength, done.line_no) AS strength,
+        bool_or(done.code = 'local') AS is_local
     FROM event AS done
     WHERE
         done.kind = 'save_done'
@@ -100,6 +111,24 @@ lonely_done AS (
                 AND begin_line.step = done.step
                 AND begin_line.line_no <= done.line_no
         )
+    -- ranks repeat the line: one save of one step
+    GROUP BY done.run, done.attempt, done.step
+),
+
+-- the line that says that a save was only scheduled may follow the line where it begins
+scheduled AS (
+    SELECT DISTINCT
+        begin_line.run,
+        begin_line.attempt,
+        begin_line.line_no
+    FROM event AS later
+    ASOF INNER JOIN begin_line
+        ON
+            later.run = begin_line.run
+            AND later.attempt = begin_line.attempt
+            AND later.step = begin_line.step
+            AND later.line_no >= begin_line.line_no
+    WHERE later.kind = 'save_scheduled'
 ),
 
 timer AS (
@@ -126,7 +155,7 @@ save AS (
         begin_line.line_no,
         begin_line.step,
         begin_line.path,
-        begin_line.kind = 'save_scheduled' AS is_async,
+        scheduled.line_no IS NOT NULL AS is_async,
         begin_line.logged_at AS begun_at,
         begin_line.strength AS begun_strength,
         begin_line.n_accelerators,
@@ -146,6 +175,11 @@ save AS (
             begin_line.run = timer.run
             AND begin_line.attempt = timer.attempt
             AND begin_line.line_no = timer.line_no
+    LEFT JOIN scheduled
+        ON
+            begin_line.run = scheduled.run
+            AND begin_line.attempt = scheduled.attempt
+            AND begin_line.line_no = scheduled.line_no
     UNION ALL
     SELECT
         run,
@@ -158,10 +192,10 @@ save AS (
         NULL AS begun_at,
         'absent' AS begun_strength,
         n_accelerators,
-        line_no AS done_line,
+        done_line,
         logged_at AS done_at,
         strength AS done_strength,
-        coalesce(code = 'local', FALSE) AS is_local,
+        coalesce(is_local, FALSE) AS is_local,
         NULL AS timer_us
     FROM lonely_done
 ),
@@ -265,86 +299,90 @@ priced AS (
     FROM measured
 ),
 
-loaded AS (
+-- a later attempt that came up from this very step proves the save, whatever was printed
+proved AS (
     SELECT
-        run,
-        attempt,
-        loaded_step,
-        restored_line
-    FROM attempt
-    WHERE loaded_step IS NOT NULL AND n_step_lines > 0
+        priced.run,
+        priced.attempt,
+        priced.line_no,
+        min(
+            coalesce(attempt.restored_at, attempt.restored_low, attempt.first_at, attempt.alloc_start_at)
+        ) AS loaded_at
+    FROM priced
+    INNER JOIN attempt
+        ON
+            priced.run = attempt.run
+            AND priced.attempt < attempt.attempt
+            AND priced.step = attempt.loaded_step
+    WHERE attempt.n_step_lines > 0
+    GROUP BY priced.run, priced.attempt, priced.line_no
+),
+
+-- of several saves of one step only the newest can be the one that was loaded
+dated AS (
+    SELECT
+        priced.*,
+        CASE
+            WHEN
+                row_number() OVER (
+                    PARTITION BY priced.run, priced.step, proved.loaded_at
+                    ORDER BY priced.attempt DESC, priced.done_line IS NOT NULL DESC, priced.line_no DESC
+                ) = 1
+                THEN proved.loaded_at
+        END AS loaded_at,
+        CASE
+            WHEN priced.done_line IS NOT NULL
+                THEN coalesce(
+                    CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
+                    priced.captured_at + priced.cost_us,
+                    priced.done_at
+                )
+        END AS durable_at
+    FROM priced
+    LEFT JOIN proved
+        ON
+            priced.run = proved.run
+            AND priced.attempt = proved.attempt
+            AND priced.line_no = proved.line_no
 )
 
 SELECT
-    priced.run,
-    priced.attempt,
-    row_number() OVER (
-        PARTITION BY priced.run ORDER BY priced.attempt, priced.line_no
-    ) AS ordinal,
-    priced.step,
-    priced.source_id,
-    priced.line_no,
-    priced.done_line,
-    priced.path,
-    CASE WHEN priced.is_local THEN 'local' ELSE 'remote' END AS tier,
-    priced.is_async,
-    priced.captured_at,
+    run,
+    attempt,
+    row_number() OVER (PARTITION BY run ORDER BY attempt, line_no) AS ordinal,
+    step,
+    source_id,
+    line_no,
+    done_line,
+    path,
+    CASE WHEN is_local THEN 'local' ELSE 'remote' END AS tier,
+    is_async,
+    captured_at,
+    CASE WHEN NOT is_async THEN durable_at END AS blocking_done_at,
+    durable_at AS committed_at,
     CASE
-        WHEN NOT priced.is_async AND priced.done_line IS NOT NULL
-            THEN coalesce(
-                CASE WHEN priced.done_strength = 'stated' THEN priced.done_at END,
-                priced.captured_at + priced.cost_us,
-                priced.done_at
-            )
-    END AS blocking_done_at,
-    CASE
-        WHEN priced.done_line IS NOT NULL
-            THEN coalesce(
-                CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
-                priced.captured_at + priced.cost_us,
-                priced.done_at
-            )
-    END AS committed_at,
-    CASE
-        WHEN priced.done_line IS NOT NULL THEN 'verified'
-        WHEN priced.is_alive AND priced.next_step_line IS NULL THEN 'started'
-        WHEN priced.is_async AND priced.is_alive THEN 'blocking_done'
+        WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN 'verified'
+        WHEN is_alive AND next_step_line IS NULL THEN 'started'
+        WHEN is_async AND is_alive THEN 'blocking_done'
         ELSE 'torn'
     END AS state,
     CASE
-        WHEN priced.done_line IS NULL THEN NULL
-        WHEN
-            EXISTS (
-                SELECT 1
-                FROM loaded
-                WHERE
-                    loaded.run = priced.run
-                    AND loaded.attempt > priced.attempt
-                    AND loaded.loaded_step = priced.step
-            )
-            THEN 'loaded'
-        ELSE 'marker'
+        WHEN loaded_at IS NOT NULL THEN 'loaded'
+        WHEN done_line IS NOT NULL THEN 'marker'
     END AS grade,
+    coalesce(durable_at, loaded_at) AS verified_at,
+    next_step_line IS NULL AS is_final,
+    next_step_line,
+    gap_cost_us,
+    timer_us,
+    stated_us,
+    CASE WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN cost_us END AS cost_us,
+    CASE WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN cost_origin END AS cost_origin,
+    error_us,
     CASE
-        WHEN priced.done_line IS NOT NULL
-            THEN coalesce(
-                CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
-                priced.captured_at + priced.cost_us,
-                priced.done_at
-            )
-    END AS verified_at,
-    priced.next_step_line IS NULL AS is_final,
-    priced.next_step_line,
-    priced.gap_cost_us,
-    priced.timer_us,
-    priced.stated_us,
-    CASE WHEN priced.done_line IS NOT NULL THEN priced.cost_us END AS cost_us,
-    CASE WHEN priced.done_line IS NOT NULL THEN priced.cost_origin END AS cost_origin,
-    priced.error_us,
-    CASE
-        WHEN priced.done_line IS NOT NULL THEN NULL
-        WHEN priced.is_async THEN 'scheduled, but no line says that it became durable'
-        WHEN priced.next_step_line IS NOT NULL THEN 'begun, but no line says that it was completed'
+        WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN NULL
+        WHEN is_async THEN 'scheduled, but no line says that it became durable'
+        WHEN next_step_line IS NOT NULL THEN 'begun, but no line says that it was completed'
         ELSE 'begun, and the attempt ended before a line said that it was completed'
     END AS why
-FROM priced
+FROM dated

@@ -120,7 +120,7 @@ SELECT
     job.line_no
 FROM attempt
 INNER JOIN job ON attempt.job_key = job.job_key
-WHERE attempt.state = 'COMPLETED' AND coalesce(attempt.n_step_lines, 0) = 0
+WHERE attempt.state = 'COMPLETED' AND attempt.source_id IS NOT NULL AND attempt.n_step_lines = 0
 UNION ALL
 SELECT
     'conflict',

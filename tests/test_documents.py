@@ -20,11 +20,11 @@ from ckpt_audit.documents import (
     estimate_document,
     incidents_document,
     interval_document,
-    model_document,
     report_document,
     runs_document,
     schema,
 )
+from ckpt_audit.documents.calculator import model_document
 from tests.report.fixture_data import month
 
 

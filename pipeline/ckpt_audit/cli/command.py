@@ -104,13 +104,7 @@ def with_month(args: Sequence[str]) -> list[str]:
     return filled
 
 
-def add_command(
-    app: typer.Typer,
-    function: Command,
-    *,
-    name: str,
-    examples: Sequence[str],
-) -> None:
+def add_command(app: typer.Typer, function: Command, *, name: str, examples: Sequence[str]) -> None:
     """Adds a function as a command.
 
     The first parameter of the function gets the session; the others are options and arguments.

@@ -99,7 +99,8 @@ def model(
     Young and Daly are approximations; exact is exact for failures at a constant rate. An interval
     is the training time between two saves; the mean up-time counts no outage.
     """
-    from ckpt_audit.documents import dumps, model_document
+    from ckpt_audit.documents import dumps
+    from ckpt_audit.documents.calculator import model_document
 
     if price is not None and accelerators is None:
         raise UsageError("--price needs --accelerators")
