@@ -72,5 +72,5 @@ SELECT
 FROM record
 QUALIFY row_number() OVER (
     PARTITION BY known_cluster, job_id, submitted_at
-    ORDER BY ended_at IS NOT NULL DESC, coalesce(elapsed_us, 0) DESC, content_sha256, line_no
+    ORDER BY ended_at IS NOT NULL DESC, coalesce(elapsed_us, 0) DESC, content_sha256, line_no ASC
 ) = 1

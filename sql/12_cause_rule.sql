@@ -21,6 +21,8 @@ SELECT
     example
 FROM (
     VALUES
+    -- a rule is read best as a row
+    -- noqa: disable=LT02,LT05
     (10, 'xid', '(48|62|63|64|74|79|92|94|95|109|110|119|120|121|136|140|143|149|154)', NULL, 'gpu', TRUE, TRUE,
         'NVRM: Xid (PCI:0000:38:00): 79, GPU has fallen off the bus.'),
     (12, 'link_down', NULL, NULL, 'network', TRUE, TRUE, 'mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link DOWN'),
@@ -51,4 +53,5 @@ FROM (
     (70, 'launcher_failure', NULL, NULL, 'unknown', FALSE, FALSE,
         'failed (exitcode: 1) local_rank: 3 (pid: 7) of binary: python'),
     (80, 'task_exit', NULL, NULL, 'unknown', FALSE, FALSE, 'srun: error: n3: task 0: Exited with exit code 1')
-) AS rule (rank, kind, code_pattern, text_pattern, cause, is_sign, is_hardware, example)
+    -- noqa: enable=LT02,LT05
+) AS rule (rank, kind, code_pattern, text_pattern, cause, is_sign, is_hardware, example)  -- noqa: AL05

@@ -25,8 +25,9 @@ WITH line AS (
 labelled AS (
     SELECT
         *,
-        kind IN ('launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid')
-            AS is_startup,
+        kind IN (
+            'launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid'
+        ) AS is_startup,
         kind NOT IN (
             'launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid',
             'step', 'job_cancelled', 'task_exit', 'launcher_failure', 'node_failure',
@@ -56,7 +57,8 @@ reload AS (
         SELECT
             *,
             lag(is_startup) OVER line_order AS after_startup,
-            lag(CASE WHEN kind = 'step' THEN step END IGNORE NULLS) OVER line_order AS previous_step,
+            lag(CASE WHEN kind = 'step' THEN step END IGNORE NULLS) OVER line_order
+                AS previous_step,
             lag(CASE WHEN kind = 'step' THEN n_startup END IGNORE NULLS) OVER line_order
                 AS n_startup_then
         FROM (

@@ -93,7 +93,8 @@ gathered AS (
         min(line_no) FILTER (WHERE kind = 'step') AS first_step_line,
         max(line_no) FILTER (WHERE kind = 'step') AS last_step_line,
         count(*) FILTER (WHERE kind = 'step') AS n_step_lines,
-        max(code) FILTER (WHERE kind = 'launch' AND regexp_full_match(code, '[0-9]+')) AS world_size,
+        max(code) FILTER (WHERE kind = 'launch' AND regexp_full_match(code, '[0-9]+'))
+            AS world_size,
         min(line_no) FILTER (
             WHERE kind IN ('launch', 'load_started', 'load_none', 'training_start')
         ) AS launch_line,

@@ -70,7 +70,8 @@ judged AS (
         job.started_at,
         log_attempt.first_at AS seen_at,
         coalesce(
-            log_attempt.first_at BETWEEN job.started_at - 60000000 AND job.observed_until + 600000000,
+            log_attempt.first_at
+            BETWEEN job.started_at - 60000000 AND job.observed_until + 600000000,
             coalesce(log_attempt.launch_low <= job.observed_until, TRUE)
             AND coalesce(log_attempt.launch_high >= job.started_at, TRUE)
         ) AS fits,
@@ -101,5 +102,5 @@ QUALIFY
             CASE WHEN seen_at IS NOT NULL THEN started_at END DESC NULLS LAST,
             abs(job_ordinal - attempt_no),
             started_at,
-            job_key
+            job_key ASC
     ) = 1

@@ -110,7 +110,9 @@ titled AS (
         folder.save_folder,
         regexp_replace(source.path, '[^/]*$', '') AS log_folder,
         regexp_replace(
-            regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''), '[-_.][0-9]{3,}$', ''
+            regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''),
+            '[-_.][0-9]{3,}$',
+            ''
         ) AS stem
     FROM source
     INNER JOIN folder ON source.source_id = folder.source_id
@@ -122,10 +124,13 @@ placed_attempt AS (
         placement.job_key,
         named_job.setting_run,
         -- a start that fits no record belongs with the other starts in its log
-        coalesce(named_job.group_key, max(named_job.group_key) OVER (PARTITION BY log_attempt.source_id))
-            AS job_group_key,
-        coalesce(named_job.group_name, max(named_job.group_name) OVER (PARTITION BY log_attempt.source_id))
-            AS job_group_name
+        coalesce(
+            named_job.group_key, max(named_job.group_key) OVER (PARTITION BY log_attempt.source_id)
+        ) AS job_group_key,
+        coalesce(
+            named_job.group_name,
+            max(named_job.group_name) OVER (PARTITION BY log_attempt.source_id)
+        ) AS job_group_name
     FROM log_attempt
     LEFT JOIN placement
         ON
@@ -147,7 +152,9 @@ logged AS (
             CASE
                 WHEN
                     titled.save_folder IS NOT NULL
-                    AND regexp_full_match(lower(titled.stem), '(slurm|job|out|output|log|stdout|train|run)?')
+                    AND regexp_full_match(
+                        lower(titled.stem), '(slurm|job|out|output|log|stdout|train|run)?'
+                    )
                     THEN regexp_extract(titled.save_folder, '[^/]*$')
                 ELSE titled.stem
             END
@@ -205,8 +212,10 @@ every_attempt AS (
     SELECT
         named_job.group_key,
         named_job.group_name,
-        CASE WHEN named_job.setting_run IS NULL THEN 'same name, user and folder' ELSE 'configuration' END
-            AS joined_by,
+        CASE
+            WHEN named_job.setting_run IS NULL THEN 'same name, user and folder'
+            ELSE 'configuration'
+        END AS joined_by,
         named_job.job_key,
         NULL AS source_id,
         1 AS attempt_no
@@ -214,7 +223,9 @@ every_attempt AS (
     WHERE
         named_job.group_key IN (SELECT active.group_key FROM active)
         AND named_job.job_key NOT IN (
-            SELECT execution.job_key FROM execution WHERE execution.job_key IS NOT NULL
+            SELECT execution.job_key
+            FROM execution
+            WHERE execution.job_key IS NOT NULL
         )
 ),
 
@@ -229,7 +240,17 @@ detailed AS (
         every_attempt.attempt_no,
         execution.start_no,
         coalesce(named_job.started_at, execution.first_at) AS alloc_start_at,
-        coalesce(named_job.observed_until, execution.last_at) AS alloc_end_at,
+        CASE
+            WHEN named_job.job_key IS NULL THEN execution.last_at
+            -- records older than the log: a job that still ran goes on as long as its log
+            WHEN named_job.ended_at IS NULL
+                THEN
+                    greatest(
+                        named_job.observed_until,
+                        max(execution.last_at) OVER (PARTITION BY every_attempt.job_key)
+                    )
+            ELSE named_job.observed_until
+        END AS alloc_end_at,
         named_job.job_key IS NOT NULL AND named_job.ended_at IS NULL AS is_alloc_open,
         named_job.job_key IS NOT NULL AS is_recorded,
         named_job.submitted_at,
@@ -240,7 +261,8 @@ detailed AS (
         coalesce(
             run_setting.n_accelerators,
             named_job.n_accelerators,
-            max(execution.world_size) OVER (PARTITION BY every_attempt.group_key, every_attempt.source_id),
+            max(execution.world_size)
+                OVER (PARTITION BY every_attempt.group_key, every_attempt.source_id),
             max(execution.world_size) OVER (PARTITION BY every_attempt.group_key)
         ) AS n_accelerators,
         CASE
@@ -254,7 +276,15 @@ detailed AS (
         named_job.user_name,
         named_job.work_dir,
         execution.* EXCLUDE (
-            group_key, group_name, joined_by, job_key, source_id, attempt_no, start_no, world_size, target_step
+            group_key,
+            group_name,
+            joined_by,
+            job_key,
+            source_id,
+            attempt_no,
+            start_no,
+            world_size,
+            target_step
         ),
         coalesce(run_setting.target_step, execution.target_step) AS target_step,
         coalesce(execution.first_at, named_job.started_at) AS begins_at
@@ -272,13 +302,16 @@ chained AS (
     SELECT
         *,
         lag(CASE WHEN n_step_lines > 0 THEN last_step END IGNORE NULLS) OVER earlier AS before_step,
-        lag(CASE WHEN n_step_lines > 0 THEN target_step END IGNORE NULLS) OVER earlier AS before_target,
+        lag(CASE WHEN n_step_lines > 0 THEN target_step END IGNORE NULLS)
+            OVER earlier
+            AS before_target,
         lag(CASE WHEN n_step_lines > 0 THEN coalesce(state, 'none') END IGNORE NULLS) OVER earlier
             AS before_state,
         lag(CASE WHEN n_step_lines > 0 THEN last_step_at END IGNORE NULLS) OVER earlier AS before_at
     FROM detailed
     WINDOW earlier AS (
-        PARTITION BY group_key ORDER BY coalesce(alloc_start_at, begins_at), attempt_no, job_key, source_id
+        PARTITION BY group_key
+        ORDER BY coalesce(alloc_start_at, begins_at), attempt_no, job_key, source_id
     )
 ),
 
@@ -291,7 +324,15 @@ divided AS (
                 WHEN
                     n_step_lines > 0
                     AND before_step IS NOT NULL
-                    AND coalesce(is_scratch, FALSE)
+                    AND (
+                        coalesce(is_scratch, FALSE)
+                        OR (
+                            loaded_step IS NULL
+                            AND first_step <= greatest(
+                                1, (last_step - first_step) // greatest(n_step_lines - 1, 1)
+                            )
+                        )
+                    )
                     AND (
                         before_step >= before_target
                         OR before_state = 'COMPLETED'
@@ -334,7 +375,20 @@ SELECT
     ) AS attempt,
     divided.* EXCLUDE (
         group_name, begins_at, before_step, before_target, before_state, before_at, part
+    ) REPLACE (
+        -- without records the span of the log stands for the one allocation
+        CASE
+            WHEN divided.job_key IS NOT NULL THEN divided.alloc_start_at
+            ELSE min(divided.alloc_start_at) OVER same_log
+        END AS alloc_start_at,
+        CASE
+            WHEN divided.job_key IS NOT NULL THEN divided.alloc_end_at
+            ELSE max(divided.alloc_end_at) OVER same_log
+        END AS alloc_end_at
     )
 FROM divided
 INNER JOIN unique_name
     ON divided.group_key = unique_name.group_key AND divided.part = unique_name.part
+WINDOW same_log AS (
+    PARTITION BY divided.group_key, divided.part, divided.job_key, divided.source_id
+)

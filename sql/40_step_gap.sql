@@ -74,7 +74,9 @@ pause AS (
     FROM log_event
     ASOF INNER JOIN cleaned
         ON log_event.source_id = cleaned.source_id AND log_event.line_no < cleaned.line_no
-    WHERE log_event.format = 'job_log' AND log_event.kind IN ('save_started', 'save_scheduled', 'evaluation')
+    WHERE
+        log_event.format = 'job_log'
+        AND log_event.kind IN ('save_started', 'save_scheduled', 'evaluation')
 ),
 
 counted AS (
@@ -98,7 +100,8 @@ spanned AS (
         cleaned.step - cleaned.prev_step AS n_steps,
         coalesce(
             cleaned.before_at,
-            cleaned.logged_at - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1)
+            cleaned.logged_at
+            - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1)
         ) AS started_at,
         cleaned.logged_at AS ended_at,
         cleaned.elapsed_us,

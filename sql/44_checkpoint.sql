@@ -59,7 +59,7 @@ begin_line AS (
             lag(step) OVER save_order AS before_step
         FROM event
         WHERE kind <> 'save_timer'
-        WINDOW save_order AS (PARTITION BY run, attempt ORDER BY line_no, kind DESC)
+        WINDOW save_order AS (PARTITION BY run, attempt ORDER BY line_no ASC, kind DESC)
     ) AS sequence
     WHERE
         kind IN ('save_started', 'save_scheduled')
@@ -242,7 +242,12 @@ measured AS (
         captured.step_at,
         CASE
             WHEN followed.n_saves = 1 AND followed.n_evaluations = 0
-                THEN greatest(0, followed.gap_us - followed.n_steps * coalesce(followed.near_us, baseline.step_us))
+                THEN
+                    greatest(
+                        0,
+                        followed.gap_us
+                        - followed.n_steps * coalesce(followed.near_us, baseline.step_us)
+                    )
         END AS gap_cost_us,
         followed.resolution_us + coalesce(baseline.spread_us, 0) AS error_us,
         CASE
@@ -306,7 +311,9 @@ proved AS (
         priced.attempt,
         priced.line_no,
         min(
-            coalesce(attempt.restored_at, attempt.restored_low, attempt.first_at, attempt.alloc_start_at)
+            coalesce(
+                attempt.restored_at, attempt.restored_low, attempt.first_at, attempt.alloc_start_at
+            )
         ) AS loaded_at
     FROM priced
     INNER JOIN attempt
@@ -326,14 +333,17 @@ dated AS (
             WHEN
                 row_number() OVER (
                     PARTITION BY priced.run, priced.step, proved.loaded_at
-                    ORDER BY priced.attempt DESC, priced.done_line IS NOT NULL DESC, priced.line_no DESC
+                    ORDER BY
+                        priced.attempt DESC, priced.done_line IS NOT NULL DESC, priced.line_no DESC
                 ) = 1
                 THEN proved.loaded_at
         END AS loaded_at,
         CASE
             WHEN priced.done_line IS NOT NULL
                 THEN coalesce(
-                    CASE WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at END,
+                    CASE
+                        WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at
+                    END,
                     priced.captured_at + priced.cost_us,
                     priced.done_at
                 )

@@ -61,7 +61,8 @@ joined AS (
 paused AS (
     SELECT
         *,
-        greatest(0, gap_us - n_steps * coalesce(local_us, gap_us // greatest(n_steps, 1))) AS excess_us,
+        greatest(0, gap_us - n_steps * coalesce(local_us, gap_us // greatest(n_steps, 1)))
+            AS excess_us,
         n_saves > 0 AS has_save,
         n_evaluations > 0 AS has_evaluation
     FROM joined
@@ -78,7 +79,9 @@ split AS (
         END AS save_us,
         CASE
             WHEN is_first THEN 0
-            WHEN has_save AND has_evaluation THEN excess_us - least(excess_us, coalesce(known_us, 0))
+            WHEN
+                has_save AND has_evaluation
+                THEN excess_us - least(excess_us, coalesce(known_us, 0))
             WHEN has_evaluation THEN excess_us
             ELSE 0
         END AS evaluation_us,
@@ -104,7 +107,9 @@ sustained AS (
         CASE
             WHEN local_us * 100 > healthy_us * 105
                 THEN least(
-                    greatest(0, gap_us - checkpoint_us - evaluation_us - stall_us - n_steps * healthy_us),
+                    greatest(
+                        0, gap_us - checkpoint_us - evaluation_us - stall_us - n_steps * healthy_us
+                    ),
                     gap_us - checkpoint_us - evaluation_us - stall_us
                 )
             ELSE 0

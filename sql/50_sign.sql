@@ -65,9 +65,32 @@ beside AS (
     WHERE
         attempt.n_step_lines > 0
         AND placement.source_id NOT IN (
-            SELECT used.source_id FROM attempt AS used WHERE used.source_id IS NOT NULL
+            SELECT used.source_id FROM attempt AS used
+            WHERE used.source_id IS NOT NULL
         )
-        AND coalesce(log_event.logged_at BETWEEN attempt.alloc_start_at AND attempt.alloc_end_at, TRUE)
+        AND coalesce(
+            log_event.logged_at BETWEEN attempt.alloc_start_at AND attempt.alloc_end_at, TRUE
+        )
+),
+
+-- an allocation may hold several executions: each has the kernel lines of its own time
+running AS (
+    SELECT
+        run,
+        attempt,
+        last_step_at,
+        n_step_lines,
+        nodes,
+        CASE
+            WHEN lag(attempt) OVER job_order IS NULL THEN alloc_start_at
+            ELSE coalesce(first_at, launch_low, first_step_at, last_step_at, alloc_start_at)
+        END AS from_at,
+        coalesce(
+            lead(coalesce(first_at, launch_low, first_step_at, last_step_at)) OVER job_order,
+            alloc_end_at
+        ) AS to_at
+    FROM attempt
+    WINDOW job_order AS (PARTITION BY run, job_key ORDER BY attempt)
 ),
 
 host AS (
@@ -75,10 +98,10 @@ host AS (
         run,
         attempt,
         last_step_at,
-        alloc_start_at,
-        alloc_end_at,
+        from_at,
+        to_at,
         unnest(nodes) AS node
-    FROM attempt
+    FROM running
     WHERE n_step_lines > 0
 ),
 
@@ -101,7 +124,7 @@ kernel AS (
     WHERE
         log_event.format = 'kernel_log'
         AND log_event.strength = 'stated'
-        AND log_event.logged_at BETWEEN host.alloc_start_at AND host.alloc_end_at
+        AND log_event.logged_at BETWEEN host.from_at AND host.to_at
 ),
 
 every_line AS (
@@ -122,7 +145,9 @@ SELECT
     every_line.node,
     CASE WHEN every_line.strength = 'stated' THEN every_line.logged_at END AS logged_at,
     CASE
-        WHEN every_line.strength = 'stated' THEN every_line.logged_at - coalesce(every_line.duration_us, 0)
+        WHEN
+            every_line.strength = 'stated'
+            THEN every_line.logged_at - coalesce(every_line.duration_us, 0)
     END AS onset_at,
     every_line.is_before,
     cause_rule.rank,
@@ -144,7 +169,12 @@ INNER JOIN cause_rule
         )
 QUALIFY
     row_number() OVER (
-        PARTITION BY every_line.run, every_line.attempt, every_line.source_id, every_line.line_no, every_line.kind
+        PARTITION BY
+            every_line.run,
+            every_line.attempt,
+            every_line.source_id,
+            every_line.line_no,
+            every_line.kind
         ORDER BY
             cause_rule.text_pattern IS NOT NULL DESC,
             cause_rule.code_pattern IS NOT NULL DESC,

@@ -58,6 +58,7 @@ sequence AS (
         *,
         lead(attempt) OVER run_order AS next_attempt,
         lead(job_key) OVER run_order AS next_job_key,
+        lead(source_id) OVER run_order AS next_source_id,
         lead(submitted_at) OVER run_order AS next_submitted_at,
         lead(coalesce(first_at, launch_high, alloc_start_at)) OVER run_order AS next_seen_at,
         max(alloc_end_at) OVER () AS data_end_at
@@ -77,9 +78,10 @@ progressed AS (
         coalesce(
             sequence.last_step >= sequence.target_step, sequence.done_line IS NOT NULL, FALSE
         ) OR sequence.done_line IS NOT NULL AS is_complete,
-        sequence.next_job_key IS NOT DISTINCT FROM sequence.job_key
+        (sequence.next_job_key IS NOT DISTINCT FROM sequence.job_key)
         AND sequence.next_attempt IS NOT NULL
-        AND sequence.job_key IS NOT NULL AS is_same_job
+        AND (sequence.job_key IS NOT NULL OR sequence.next_source_id = sequence.source_id)
+            AS is_same_job
     FROM sequence
     LEFT JOIN tail_save
         ON sequence.run = tail_save.run AND sequence.attempt = tail_save.attempt
@@ -105,11 +107,15 @@ placed AS (
             ELSE step_hang_us
         END AS hang_us,
         CASE
-            WHEN is_same_job THEN coalesce(cancel_at, next_seen_at, alloc_end_at)
-            WHEN is_recorded THEN coalesce(
-                CASE WHEN cancel_at BETWEEN last_step_at AND alloc_end_at THEN cancel_at END,
-                alloc_end_at
-            )
+            WHEN is_same_job AND is_recorded THEN coalesce(cancel_at, next_seen_at, alloc_end_at)
+            WHEN is_recorded
+                THEN
+                    coalesce(
+                        CASE
+                            WHEN cancel_at BETWEEN last_step_at AND alloc_end_at THEN cancel_at
+                        END,
+                        alloc_end_at
+                    )
             ELSE coalesce(cancel_at, last_at)
         END AS raw_stop_at
     FROM progressed
@@ -119,7 +125,8 @@ stopped AS (
     SELECT
         * EXCLUDE (raw_stop_at),
         greatest(raw_stop_at, progress_at) AS stop_at,
-        progress_at + CASE WHEN is_saving THEN coalesce(save_us, line_us, 0) ELSE coalesce(line_us, 0) END
+        progress_at
+        + CASE WHEN is_saving THEN coalesce(save_us, line_us, 0) ELSE coalesce(line_us, 0) END
             AS overdue_at,
         greatest(raw_stop_at, progress_at) - progress_at AS silent_us,
         coalesce(greatest(raw_stop_at, progress_at) - progress_at > hang_us, FALSE) AS is_hang
@@ -133,7 +140,8 @@ cause AS (
         arg_min(cause, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS cause,
         arg_min(kind, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS sign_kind,
         arg_min(code, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS sign_code,
-        arg_min(source_id, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS cause_source_id,
+        arg_min(source_id, (rank, coalesce(onset_at, 9223372036854775807), line_no))
+            AS cause_source_id,
         arg_min(line_no, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS cause_line,
         min(rank) AS cause_rank,
         bool_or(is_sign) AS has_sign
@@ -156,16 +164,26 @@ dated AS (
         arg_min(sign.line_no, (sign.onset_at, sign.line_no)) FILTER (
             WHERE sign.is_sign OR sign.kind = 'watchdog'
         ) AS sign_line,
-        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog') AS watchdog_at,
-        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
+        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (
+            WHERE sign.kind = 'watchdog'
+        ) AS watchdog_at,
+        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (
+            WHERE sign.kind = 'watchdog'
+        )
             AS watchdog_source_id,
         arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
             AS watchdog_line,
-        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (
+            WHERE sign.kind = 'launcher_failure'
+        )
             AS launcher_at,
-        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (
+            WHERE sign.kind = 'launcher_failure'
+        )
             AS launcher_source_id,
-        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'launcher_failure')
+        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (
+            WHERE sign.kind = 'launcher_failure'
+        )
             AS launcher_line
     FROM sign
     INNER JOIN stopped ON sign.run = stopped.run AND sign.attempt = stopped.attempt
@@ -258,7 +276,12 @@ decided AS (
         CASE
             WHEN rule_no IS NULL THEN NULL
             WHEN rule_no = 5 THEN 'preemption'
-            WHEN rule_no = 1 THEN coalesce(CASE WHEN sign_kind IN ('xid', 'link_down') THEN sign_cause END, 'node')
+            WHEN
+                rule_no = 1
+                THEN
+                    coalesce(
+                        CASE WHEN sign_kind IN ('xid', 'link_down') THEN sign_cause END, 'node'
+                    )
             WHEN rule_no = 2 THEN CASE WHEN word = 'OUT_OF_MEMORY' THEN 'oom' ELSE 'node' END
             WHEN rule_no = 3 THEN 'operator'
             WHEN rule_no = 7 THEN 'scheduler'
@@ -269,7 +292,9 @@ decided AS (
             WHEN 1 THEN 'the scheduler ended it for a failed node'
             WHEN 2 THEN 'the scheduler ended it with ' || word
             WHEN 3 THEN 'the program says that it stops by plan'
-            WHEN 4 THEN 'progress had stopped for longer than the hang threshold before it was ended'
+            WHEN
+                4
+                THEN 'progress had stopped for longer than the hang threshold before it was ended'
             WHEN 5 THEN 'the scheduler took the nodes for another job while it was making progress'
             WHEN 6 THEN 'a fault line follows the last step'
             WHEN 7 THEN 'the time limit ended it while it was making progress'
@@ -311,7 +336,10 @@ onset AS (
                 THEN greatest(
                     progress_at,
                     least(
-                        CASE WHEN sign_at IS NULL THEN 9223372036854775807 ELSE greatest(sign_at, progress_at) END,
+                        CASE
+                            WHEN sign_at IS NULL THEN 9223372036854775807
+                            ELSE greatest(sign_at, progress_at)
+                        END,
                         overdue_at,
                         greatest(acted_at, progress_at)
                     )

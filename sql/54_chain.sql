@@ -83,7 +83,8 @@ SELECT
     is_repeat,
     is_early AND NOT is_repeat AS is_secondary,
     resume_step,
-    lag(CASE WHEN ending = 'interrupted' THEN n_so_far END) OVER (PARTITION BY run ORDER BY attempt)::BIGINT
+    lag(CASE WHEN ending = 'interrupted' THEN n_so_far END::BIGINT)
+        OVER (PARTITION BY run ORDER BY attempt)
         AS resumed_incident,
     previous_attempt,
     previous_kind

@@ -35,6 +35,16 @@ WITH cut AS (
             AND step.prev_step < discard.to_step
 ),
 
+lost AS (
+    SELECT
+        run,
+        attempt,
+        line_no,
+        sum(upto_step - from_step)::BIGINT AS n_lost
+    FROM cut
+    GROUP BY run, attempt, line_no
+),
+
 part AS (
     SELECT
         run,
@@ -57,7 +67,7 @@ part AS (
         step.line_no,
         step.prev_step,
         step.step,
-        step.n_steps,
+        step.n_steps AS line_n_steps,
         step.work_us,
         step.evaluation_us,
         step.degraded_us,
@@ -65,15 +75,7 @@ part AS (
         step.n_steps - coalesce(lost.n_lost, 0) AS n_steps,
         NULL AS incident
     FROM step
-    LEFT JOIN (
-        SELECT
-            run,
-            attempt,
-            line_no,
-            sum(upto_step - from_step)::BIGINT AS n_lost
-        FROM cut
-        GROUP BY run, attempt, line_no
-    ) AS lost
+    LEFT JOIN lost
         ON step.run = lost.run AND step.attempt = lost.attempt AND step.line_no = lost.line_no
     WHERE step.n_steps - coalesce(lost.n_lost, 0) > 0
 ),
@@ -95,11 +97,18 @@ SELECT
     upto_step AS step,
     n_steps,
     incident,
-    (line_work_us * steps_so_far // line_n_steps - line_work_us * steps_before // line_n_steps)::BIGINT AS work_us,
+    (
+        line_work_us * steps_so_far // line_n_steps - line_work_us * steps_before // line_n_steps
+    )::BIGINT AS work_us,
     (
         line_evaluation_us * steps_so_far // line_n_steps
         - line_evaluation_us * steps_before // line_n_steps
     )::BIGINT AS evaluation_us,
-    (line_degraded_us * steps_so_far // line_n_steps - line_degraded_us * steps_before // line_n_steps)::BIGINT
+    (
+        line_degraded_us * steps_so_far
+        // line_n_steps
+        - line_degraded_us * steps_before
+        // line_n_steps
+    )::BIGINT
         AS degraded_us
 FROM cumulated

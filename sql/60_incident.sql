@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: chain, ending, attempt, checkpoint, step, step_fate, sign, raw_domain
+-- reads: chain, ending, span, attempt, checkpoint, step, step_fate, sign, raw_domain
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -81,31 +81,73 @@ returned AS (
     FROM head
 ),
 
+-- steps that a repeat of the same failure did are lost work, not time of a retry
+thrown AS (
+    SELECT
+        run,
+        attempt,
+        incident,
+        sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
+    FROM step_fate
+    WHERE incident IS NOT NULL
+    GROUP BY run, attempt, incident
+),
+
+inside AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        sum(
+            coalesce(thrown.work_us, 0)
+            + CASE
+                WHEN ending.phase = 'save' OR ending.detector = 'program' THEN 0
+                ELSE greatest(0, ending.fault_at - ending.progress_at)
+            END
+        )::BIGINT AS lost_us
+    FROM chain
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    LEFT JOIN thrown
+        ON
+            chain.run = thrown.run
+            AND chain.attempt = thrown.attempt
+            AND chain.incident = thrown.incident
+    WHERE chain.is_repeat AND chain.incident IS NOT NULL
+    GROUP BY chain.run, chain.incident
+),
+
 retry AS (
     SELECT
         returned.run,
         returned.incident,
-        count(*) FILTER (WHERE between_attempt.attempt IS NOT NULL) AS n_retries,
-        sum(
-            CASE
-                WHEN between_attempt.attempt IS NULL OR between_attempt.n_step_lines > 0 THEN 0
-                ELSE
-                    greatest(
-                        0,
-                        least(between_attempt.alloc_end_at, coalesce(back.alloc_start_at, between_attempt.alloc_end_at))
-                        - greatest(between_attempt.alloc_start_at, ending.detected_at)
-                    )
-            END
-        )::BIGINT AS retries_us
+        count(tried.attempt) AS n_retries,
+        greatest(
+            0,
+            coalesce(
+                sum(
+                    CASE
+                        WHEN span.attempt IS NULL THEN 0
+                        ELSE
+                            greatest(
+                                0,
+                                least(span.to_at, coalesce(back_span.from_at, span.to_at))
+                                - greatest(span.from_at, ending.detected_at)
+                            )
+                    END
+                ),
+                0
+            )::BIGINT - coalesce(any_value(inside.lost_us), 0)
+        ) AS retries_us
     FROM returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
-    LEFT JOIN attempt AS back
-        ON returned.run = back.run AND returned.resumed_by = back.attempt
-    LEFT JOIN attempt AS between_attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
+    LEFT JOIN attempt AS tried
         ON
-            returned.run = between_attempt.run
-            AND between_attempt.attempt > returned.attempt
-            AND (between_attempt.attempt < returned.resumed_by OR returned.resumed_by IS NULL)
+            returned.run = tried.run
+            AND returned.attempt < tried.attempt
+            AND (returned.resumed_by IS NULL OR returned.resumed_by > tried.attempt)
+    LEFT JOIN span ON tried.run = span.run AND tried.attempt = span.attempt
+    LEFT JOIN inside ON returned.run = inside.run AND returned.incident = inside.incident
     GROUP BY returned.run, returned.incident
 ),
 
@@ -113,7 +155,9 @@ job_list AS (
     SELECT
         returned.run,
         returned.incident,
-        list(DISTINCT attempt.job_id ORDER BY attempt.job_id) FILTER (WHERE attempt.job_id IS NOT NULL)
+        list(DISTINCT attempt.job_id ORDER BY attempt.job_id) FILTER (
+            WHERE attempt.job_id IS NOT NULL
+        )
             AS job_ids
     FROM returned
     INNER JOIN attempt
@@ -209,8 +253,16 @@ unsaved AS (
     INNER JOIN step ON returned.run = step.run AND returned.attempt = step.attempt
     LEFT JOIN newest_good
         ON returned.run = newest_good.run AND returned.incident = newest_good.incident
-    WHERE step.started_at >= coalesce(newest_good.captured_at, step.started_at)
+    WHERE newest_good.captured_at IS NULL OR step.ended_at > newest_good.captured_at
     GROUP BY returned.run, returned.incident
+),
+
+mark AS (
+    SELECT
+        run,
+        attempt,
+        max(last_step) OVER (PARTITION BY run ORDER BY attempt) AS high_water_step
+    FROM attempt
 ),
 
 caught_up AS (
@@ -219,12 +271,13 @@ caught_up AS (
         returned.incident,
         min(step.ended_at) AS caught_up_at
     FROM returned
-    INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
+    INNER JOIN mark
+        ON returned.run = mark.run AND returned.last_failed_attempt = mark.attempt
     INNER JOIN step
         ON
             returned.run = step.run
-            AND step.attempt >= returned.resumed_by
-            AND step.step > attempt.last_step
+            AND returned.resumed_by <= step.attempt
+            AND mark.high_water_step < step.step
     GROUP BY returned.run, returned.incident
 ),
 
@@ -263,9 +316,20 @@ culprit_domain AS (
     SELECT
         culprit.run,
         culprit.attempt,
-        list(DISTINCT raw_domain.kind || ':' || raw_domain.name ORDER BY raw_domain.kind || ':' || raw_domain.name)
+        list(
+            DISTINCT raw_domain.kind
+            || ':'
+            || raw_domain.name
+            ORDER BY raw_domain.kind || ':' || raw_domain.name
+        )
             AS domains
-    FROM (SELECT run, attempt, unnest(nodes) AS node FROM culprit) AS culprit
+    FROM (
+        SELECT
+            run,
+            attempt,
+            unnest(nodes) AS node
+        FROM culprit
+    ) AS culprit
     INNER JOIN raw_domain ON culprit.node = raw_domain.node
     WHERE raw_domain.kind <> 'switch'
     GROUP BY culprit.run, culprit.attempt
@@ -289,9 +353,9 @@ moment AS (
         ending.detected_at,
         ending.detector,
         failed.last_step,
-        failed.job_key AS failed_job_key,
+        coalesce(failed.job_key, 'log ' || failed.source_id) AS failed_allocation,
         back.alloc_start_at AS back_start_at,
-        back.job_key AS back_job_key,
+        coalesce(back.job_key, 'log ' || back.source_id) AS back_allocation,
         back.launch_low,
         back.launch_high,
         back.load_at,
@@ -351,8 +415,7 @@ SELECT
     moment.detector,
     CASE
         WHEN moment.resumed_by IS NULL THEN NULL
-        WHEN moment.back_job_key IS NOT DISTINCT FROM moment.failed_job_key AND moment.back_job_key IS NOT NULL
-            THEN moment.detected_at
+        WHEN moment.back_allocation = moment.failed_allocation THEN moment.detected_at
         ELSE greatest(moment.back_start_at, moment.detected_at)
     END AS replaced_at,
     CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END AS launched_at,
@@ -377,7 +440,9 @@ SELECT
     newest_good.grade AS verified_grade,
     newest_good.captured_at AS verified_captured_at,
     CASE
-        WHEN moment.resume_step < newest_good.step AND moment.ending_kind = 'failure' THEN moment.resume_step
+        WHEN
+            moment.resume_step < newest_good.step AND moment.ending_kind = 'failure'
+            THEN moment.resume_step
         ELSE newest_good.step
     END AS verified_step_hindsight,
     newest_begun.captured_at AS attempted_captured_at,
@@ -386,10 +451,15 @@ SELECT
     CASE WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step END
         AS steps_lost,
     partial.partial_us,
-    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us END
+    CASE
+        WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us
+    END
         AS lost_work_us,
-    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(repeated.repeated_us, 0) END AS repeated_us,
-    CASE WHEN moment.ending_kind IN ('failure', 'unknown') THEN moment.detected_at - moment.fault_at END
+    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(repeated.repeated_us, 0) END
+        AS repeated_us,
+    CASE
+        WHEN moment.ending_kind IN ('failure', 'unknown') THEN moment.detected_at - moment.fault_at
+    END
         AS detection_us,
     coalesce(retry.retries_us, 0) AS retries_us,
     CASE
@@ -398,19 +468,21 @@ SELECT
                 greatest(
                     0,
                     CASE
-                        WHEN
-                            moment.back_job_key IS NOT DISTINCT FROM moment.failed_job_key
-                            AND moment.back_job_key IS NOT NULL
+                        WHEN moment.back_allocation = moment.failed_allocation
                             THEN moment.detected_at
                         ELSE greatest(moment.back_start_at, moment.detected_at)
-                    END - moment.detected_at - coalesce(retry.retries_us, 0)
+                    END
+                    - moment.detected_at
+                    - coalesce(retry.retries_us, 0)
+                    - coalesce(inside.lost_us, 0)
                 )
     END AS replacement_us,
-    moment.first_step_at - moment.detected_at AS recovery_us,
+    moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
     coalesce(culprit.nodes, []) AS nodes,
     coalesce(culprit_domain.domains, []) AS domains
 FROM moment
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
+LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident
 LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident
 LEFT JOIN newest_good ON moment.run = newest_good.run AND moment.incident = newest_good.incident
 LEFT JOIN newest_begun ON moment.run = newest_begun.run AND moment.incident = newest_begun.incident
@@ -420,4 +492,6 @@ LEFT JOIN unsaved ON moment.run = unsaved.run AND moment.incident = unsaved.inci
 LEFT JOIN caught_up ON moment.run = caught_up.run AND moment.incident = caught_up.incident
 LEFT JOIN repeated ON moment.run = repeated.run AND moment.incident = repeated.incident
 LEFT JOIN culprit ON moment.run = culprit.run AND moment.attempt = culprit.attempt
-LEFT JOIN culprit_domain ON moment.run = culprit_domain.run AND moment.attempt = culprit_domain.attempt
+LEFT JOIN
+    culprit_domain
+    ON moment.run = culprit_domain.run AND moment.attempt = culprit_domain.attempt

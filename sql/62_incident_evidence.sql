@@ -253,7 +253,10 @@ warning AS (
         sign.is_before
         AND sign.is_hardware
         AND sign.logged_at BETWEEN chosen.last_step_at - 86400000000 AND chosen.last_step_at
-    QUALIFY row_number() OVER (PARTITION BY chosen.run, chosen.incident ORDER BY sign.logged_at, sign.line_no) <= 5
+    QUALIFY
+        row_number()
+            OVER (PARTITION BY chosen.run, chosen.incident ORDER BY sign.logged_at, sign.line_no)
+        <= 5
 )
 
 SELECT

@@ -1,6 +1,6 @@
 -- table: ledger
 -- grain: one stretch of one allocation in one bucket
--- reads: attempt, chain, ending, incident, step, step_fate, checkpoint
+-- reads: attempt, span, chain, ending, incident, step, step_fate, checkpoint
 -- params:
 -- column run: run
 -- column allocation: the allocation: job key, or the log where there is no record
@@ -14,16 +14,6 @@
 WITH sized AS (
     SELECT
         *,
-        coalesce(job_key, 'log ' || source_id || '/' || attempt_no) AS allocation,
-        row_number() OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
-        ) AS place,
-        lead(attempt) OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
-        ) AS next_in_allocation,
-        lead(coalesce(first_at, launch_high)) OVER (
-            PARTITION BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no) ORDER BY attempt
-        ) AS next_seen_at,
         -- what the attempt comes after: the last attempt with steps before it
         max(CASE WHEN n_step_lines > 0 THEN attempt END) OVER (
             PARTITION BY run ORDER BY attempt ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -34,16 +24,14 @@ WITH sized AS (
 bound AS (
     SELECT
         sized.run,
-        sized.allocation,
+        span.allocation,
         sized.attempt,
         sized.n_accelerators,
-        sized.is_recorded,
         sized.source_id,
         coalesce(sized.n_step_lines, 0) > 0 AND ending.attempt IS NOT NULL AS has_steps,
         ending.ending,
         ending.kind,
         ending.detector,
-        ending.phase,
         ending.fault_at,
         ending.fault_low,
         ending.fault_high,
@@ -51,19 +39,18 @@ bound AS (
         ending.overdue_at,
         ending.last_step_at,
         chain.incident,
+        coalesce(chain.is_repeat, FALSE) AS is_repeat,
         after_ending.ending AS after_what,
-        coalesce(after_incident.kind, after_ending.kind) AS after_kind,
         after_chain.incident AS after_ordinal,
-        sized.first_step_at,
-        sized.alloc_start_at AS alloc_from,
-        sized.alloc_end_at AS alloc_to,
-        sized.place,
+        span.from_at AS span_from,
+        span.to_at AS span_to,
+        span.takeover_at,
         CASE
-            WHEN sized.next_in_allocation IS NULL THEN sized.alloc_end_at
-            WHEN ending.detected_at IS NOT NULL THEN ending.detected_at
-            ELSE coalesce(sized.next_seen_at, sized.last_at, sized.alloc_end_at)
-        END AS raw_to
+            WHEN coalesce(after_incident.kind, after_ending.kind) <> 'planned' THEN 'restart'
+            ELSE 'startup'
+        END AS begin_bucket
     FROM sized
+    INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt
     LEFT JOIN chain ON sized.run = chain.run AND sized.attempt = chain.attempt
     LEFT JOIN ending AS after_ending
@@ -72,33 +59,6 @@ bound AS (
         ON sized.run = after_chain.run AND sized.after_attempt = after_chain.attempt
     LEFT JOIN incident AS after_incident
         ON after_chain.run = after_incident.run AND after_chain.incident = after_incident.incident
-),
-
-span AS (
-    SELECT
-        * EXCLUDE (alloc_from, alloc_to, raw_to),
-        CASE
-            WHEN place = 1 THEN alloc_from
-            ELSE least(
-                alloc_to,
-                greatest(
-                    alloc_from,
-                    max(raw_to) OVER (
-                        PARTITION BY run, allocation ORDER BY attempt
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                    )
-                )
-            )
-        END AS span_from,
-        least(
-            alloc_to,
-            greatest(alloc_from, max(raw_to) OVER (PARTITION BY run, allocation ORDER BY attempt))
-        ) AS span_to,
-        CASE
-            WHEN after_kind <> 'planned' THEN 'restart'
-            ELSE 'startup'
-        END AS begin_bucket
-    FROM bound
 ),
 
 first_done AS (
@@ -230,7 +190,7 @@ point AS (
         span_from AS logged_at,
         0::BIGINT AS could_move_us,
         0 AS rank
-    FROM span
+    FROM bound
     UNION ALL
     SELECT
         run,
@@ -244,40 +204,42 @@ point AS (
     UNION ALL
     -- after the last step: a final save
     SELECT
-        span.run,
-        span.attempt,
+        bound.run,
+        bound.attempt,
         'checkpoint',
         NULL,
-        span.last_step_at,
+        bound.last_step_at,
         0,
         3
-    FROM span
-    INNER JOIN tail_save ON span.run = tail_save.run AND span.attempt = tail_save.attempt
-    WHERE span.has_steps
+    FROM bound
+    INNER JOIN tail_save ON bound.run = tail_save.run AND bound.attempt = tail_save.attempt
+    WHERE bound.has_steps
     UNION ALL
     -- then the step under way, or idling
     SELECT
-        span.run,
-        span.attempt,
+        bound.run,
+        bound.attempt,
         CASE
-            WHEN span.ending = 'complete' THEN 'spare_idle'
-            WHEN span.ending = 'running' THEN 'productive'
-            WHEN span.detector = 'program' THEN 'planned'
+            WHEN bound.ending = 'complete' THEN 'spare_idle'
+            WHEN bound.ending = 'running' THEN 'productive'
+            WHEN bound.detector = 'program' THEN 'planned'
             ELSE 'lost_work'
         END,
-        CASE WHEN span.ending = 'interrupted' AND span.detector <> 'program' THEN span.incident END,
+        CASE
+            WHEN bound.ending = 'interrupted' AND bound.detector <> 'program' THEN bound.incident
+        END,
         coalesce(
-            CASE WHEN tail_save.is_open THEN span.fault_at ELSE tail_save.done_at END,
-            span.last_step_at
+            CASE WHEN tail_save.is_open THEN bound.fault_at ELSE tail_save.done_at END,
+            bound.last_step_at
         ),
         CASE
-            WHEN span.kind IN ('failure', 'unknown') THEN span.fault_at - span.fault_low
+            WHEN bound.kind IN ('failure', 'unknown') THEN bound.fault_at - bound.fault_low
             ELSE 0
         END,
         4
-    FROM span
-    LEFT JOIN tail_save ON span.run = tail_save.run AND span.attempt = tail_save.attempt
-    WHERE span.has_steps
+    FROM bound
+    LEFT JOIN tail_save ON bound.run = tail_save.run AND bound.attempt = tail_save.attempt
+    WHERE bound.has_steps
     UNION ALL
     SELECT
         run,
@@ -287,30 +249,46 @@ point AS (
         overdue_at,
         0,
         5
-    FROM span
+    FROM bound
     WHERE has_steps AND ending = 'running'
     UNION ALL
     SELECT
         run,
         attempt,
-        'detection',
+        CASE WHEN is_repeat THEN 'restart' ELSE 'detection' END,
         incident,
         fault_at,
         fault_high - fault_low,
         6
-    FROM span
+    FROM bound
     WHERE has_steps AND kind IN ('failure', 'unknown')
     UNION ALL
     SELECT
         run,
         attempt,
-        CASE WHEN kind IN ('failure', 'unknown', 'preemption') THEN 'replacement' ELSE 'planned' END,
+        CASE
+            WHEN is_repeat THEN 'restart'
+            WHEN kind IN ('failure', 'unknown', 'preemption') THEN 'replacement'
+            ELSE 'planned'
+        END,
         CASE WHEN kind IN ('failure', 'unknown', 'preemption') THEN incident END,
         detected_at,
         0,
         7
-    FROM span
+    FROM bound
     WHERE has_steps AND kind IS NOT NULL
+    UNION ALL
+    -- another allocation has the run: what goes on here is an orphan
+    SELECT
+        run,
+        attempt,
+        'orphan',
+        NULL,
+        takeover_at,
+        0,
+        8
+    FROM bound
+    WHERE takeover_at IS NOT NULL
     UNION ALL
     -- the moment when the first step is complete ends the start (its own pieces may be empty)
     SELECT
@@ -326,25 +304,30 @@ point AS (
 
 clipped AS (
     SELECT
-        span.run,
-        span.allocation,
-        span.attempt,
-        span.n_accelerators,
-        span.span_to,
+        bound.run,
+        bound.allocation,
+        bound.attempt,
+        bound.n_accelerators,
+        bound.span_to,
         point.bucket,
         point.incident,
         point.could_move_us,
         point.rank,
-        least(span.span_to, greatest(span.span_from, point.logged_at)) AS logged_at
+        least(bound.span_to, greatest(bound.span_from, point.logged_at)) AS logged_at
     FROM point
-    INNER JOIN span ON point.run = span.run AND point.attempt = span.attempt
+    INNER JOIN bound ON point.run = bound.run AND point.attempt = bound.attempt
+    WHERE
+        bound.takeover_at IS NULL
+        OR point.bucket = 'orphan'
+        OR point.logged_at < bound.takeover_at
 ),
 
 swept AS (
     SELECT
         *,
         coalesce(
-            lead(logged_at) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank, bucket, incident),
+            lead(logged_at)
+                OVER (PARTITION BY run, attempt ORDER BY logged_at, rank, bucket, incident),
             span_to
         ) AS until_at
     FROM clipped
@@ -355,7 +338,8 @@ kept AS (
         *,
         coalesce(
             bucket <> lag(bucket) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank)
-            OR incident IS DISTINCT FROM lag(incident) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank),
+            OR incident IS DISTINCT FROM lag(incident)
+                OVER (PARTITION BY run, attempt ORDER BY logged_at, rank),
             TRUE
         ) AS is_new
     FROM swept

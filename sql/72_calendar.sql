@@ -91,47 +91,69 @@ first_wait AS (
         min(alloc_start_at) AS end_at
     FROM attempt
     GROUP BY run
+),
+
+-- a run that is complete has no calendar after its target
+finish AS (
+    SELECT
+        ending.run,
+        arg_max(ending.ending, ending.attempt) AS last_ending,
+        arg_max(coalesce(ending.progress_at, attempt.alloc_end_at), ending.attempt) AS finished_at
+    FROM ending
+    INNER JOIN attempt ON ending.run = attempt.run AND ending.attempt = attempt.attempt
+    GROUP BY ending.run
+),
+
+owned AS (
+    SELECT
+        run,
+        bucket,
+        start_at,
+        end_at
+    FROM inside
+    UNION ALL
+    SELECT
+        run,
+        'queue_after_incident' AS bucket,
+        start_at,
+        end_at
+    FROM gap
+    WHERE after_kind IN ('failure', 'preemption', 'unknown')
+    UNION ALL
+    SELECT
+        run,
+        'off' AS bucket,
+        start_at,
+        least(end_at, greatest(start_at, submitted_at)) AS end_at
+    FROM gap
+    WHERE
+        coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+        AND least(end_at, greatest(start_at, submitted_at)) > start_at
+    UNION ALL
+    SELECT
+        run,
+        'queue_after_planned' AS bucket,
+        least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) AS start_at,
+        end_at
+    FROM gap
+    WHERE
+        coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+        AND least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) < end_at
+    UNION ALL
+    SELECT
+        run,
+        'queue_after_planned' AS bucket,
+        start_at,
+        end_at
+    FROM first_wait
+    WHERE start_at < end_at
 )
 
 SELECT
-    run,
-    bucket,
-    start_at,
-    end_at
-FROM inside
-UNION ALL
-SELECT
-    run,
-    'queue_after_incident' AS bucket,
-    start_at,
-    end_at
-FROM gap
-WHERE after_kind IN ('failure', 'preemption', 'unknown')
-UNION ALL
-SELECT
-    run,
-    'off' AS bucket,
-    start_at,
-    least(end_at, greatest(start_at, submitted_at)) AS end_at
-FROM gap
-WHERE
-    coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
-    AND least(end_at, greatest(start_at, submitted_at)) > start_at
-UNION ALL
-SELECT
-    run,
-    'queue_after_planned' AS bucket,
-    least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) AS start_at,
-    end_at
-FROM gap
-WHERE
-    coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
-    AND least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) < end_at
-UNION ALL
-SELECT
-    run,
-    'queue_after_planned' AS bucket,
-    start_at,
-    end_at
-FROM first_wait
-WHERE start_at < end_at
+    owned.run,
+    owned.bucket,
+    owned.start_at,
+    least(owned.end_at, coalesce(finish.finished_at, owned.end_at)) AS end_at
+FROM owned
+LEFT JOIN finish ON owned.run = finish.run AND finish.last_ending = 'complete'
+WHERE owned.start_at < coalesce(finish.finished_at, owned.end_at)

@@ -76,7 +76,8 @@ UNION ALL
 SELECT DISTINCT
     'no_records',
     attempt.run,
-    'no scheduler record was read for it: the span of the log stands for the allocation, a lower bound',
+    'no scheduler record was read for it: the span of the log stands for the '
+    || 'allocation, a lower bound',
     NULL::BIGINT,
     attempt.source_id,
     NULL::BIGINT
@@ -86,8 +87,11 @@ UNION ALL
 SELECT
     'hidden_requeue',
     source.path,
-    'its log shows ' || launched.n_launches || ' starts of the program where the scheduler records show '
-    || launched.n_allocations || CASE WHEN launched.n_allocations = 1 THEN ' allocation' ELSE ' allocations' END
+    'its log shows '
+    || launched.n_launches
+    || ' starts of the program where the scheduler records show '
+    || launched.n_allocations
+    || CASE WHEN launched.n_allocations = 1 THEN ' allocation' ELSE ' allocations' END
     || '; if the job was requeued, take the records with sacct --duplicates',
     NULL,
     source.source_id,
@@ -99,7 +103,8 @@ UNION ALL
 SELECT
     'unplaced_log',
     source.path,
-    'it could not be joined to any run: it has no step lines, or no run fits; give --run to say which',
+    'it could not be joined to any run: it has no step lines, or no run fits; give '
+    || '--run to say which',
     NULL,
     source.source_id,
     NULL
@@ -107,7 +112,11 @@ FROM source
 WHERE
     source.format = 'job_log'
     AND source.n_rows > 0
-    AND source.source_id NOT IN (SELECT attempt.source_id FROM attempt WHERE attempt.source_id IS NOT NULL)
+    AND source.source_id NOT IN (
+        SELECT attempt.source_id
+        FROM attempt
+        WHERE attempt.source_id IS NOT NULL
+    )
     AND source.source_id NOT IN (SELECT placement.source_id FROM placement)
 UNION ALL
 SELECT
@@ -125,7 +134,8 @@ UNION ALL
 SELECT
     'conflict',
     outside.run,
-    'steps are stamped outside the allocation of their job: the zones or clocks of log and records differ',
+    'steps are stamped outside the allocation of their job: the zones or clocks of '
+    || 'log and records differ',
     NULL,
     outside.source_id,
     outside.first_line
@@ -144,7 +154,8 @@ WHERE
     checkpoint.cost_origin = 'gap'
     AND checkpoint.timer_us IS NOT NULL
     AND NOT checkpoint.is_async
-    AND abs(checkpoint.gap_cost_us - checkpoint.timer_us) > greatest(checkpoint.gap_cost_us // 5, checkpoint.error_us)
+    AND abs(checkpoint.gap_cost_us - checkpoint.timer_us)
+    > greatest(checkpoint.gap_cost_us // 5, checkpoint.error_us)
 GROUP BY checkpoint.run
 UNION ALL
 SELECT

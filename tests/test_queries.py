@@ -302,10 +302,6 @@ def test_newest_verified_before_an_instant(built: Warehouse) -> None:
     }
 
 
-@pytest.mark.xfail(
-    reason="saves are counted again among the dated ones, so one undated save shifts all others",
-    raises=AssertionError,
-)
 def test_newest_verified_beside_an_undated_save() -> None:
     world = World()
     world.source(1, "slurm_sacct", "sacct.txt")

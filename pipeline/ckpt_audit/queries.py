@@ -34,8 +34,8 @@ def _window(window: Window | None) -> dict[str, int]:
 def _dicts(
     warehouse: Warehouse, sql: str, params: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    frame = warehouse.arrow(sql, params)
-    return frame.to_pylist()
+    rows: list[dict[str, Any]] = warehouse.arrow(sql, params).to_pylist()
+    return rows
 
 
 def is_built(warehouse: Warehouse) -> bool:
@@ -291,30 +291,31 @@ ORDER BY checkpoint.run, checkpoint.ordinal
 """
 
 
+def _checkpoint(row: dict[str, Any]) -> Checkpoint:
+    return Checkpoint(
+        run=row["run"],
+        attempt=row["attempt"],
+        step=row["step"],
+        started_at=row["captured_at"],
+        blocking_done_at=row["blocking_done_at"],
+        committed_at=row["committed_at"],
+        state=row["state"],
+        grade=row["grade"],
+        is_async=row["is_async"],
+        is_final=row["is_final"],
+        cost_s=seconds(row["cost_us"]),
+        cost_origin=row["cost_origin"],
+        timer_s=seconds(row["timer_us"]),
+        path=row["path"],
+        file=row["file"],
+        line=row["line_no"],
+        why=row["why"],
+    )
+
+
 def checkpoints(warehouse: Warehouse, window: Window | None = None) -> list[Checkpoint]:
     """Saves whose state was captured in the window, by run and time."""
-    return [
-        Checkpoint(
-            run=row["run"],
-            attempt=row["attempt"],
-            step=row["step"],
-            started_at=row["captured_at"],
-            blocking_done_at=row["blocking_done_at"],
-            committed_at=row["committed_at"],
-            state=row["state"],
-            grade=row["grade"],
-            is_async=row["is_async"],
-            is_final=row["is_final"],
-            cost_s=seconds(row["cost_us"]),
-            cost_origin=row["cost_origin"],
-            timer_s=seconds(row["timer_us"]),
-            path=row["path"],
-            file=row["file"],
-            line=row["line_no"],
-            why=row["why"],
-        )
-        for row in _dicts(warehouse, _CHECKPOINTS, _window(window))
-    ]
+    return [_checkpoint(row) for row in _dicts(warehouse, _CHECKPOINTS, _window(window))]
 
 
 _UP_TIME = """
@@ -493,17 +494,8 @@ QUALIFY row_number() OVER (
 
 def newest_verified(warehouse: Warehouse, end_at: int) -> dict[str, Checkpoint]:
     """The newest verified save of each run before an instant."""
-    window = Window(start_at=-(2**62), end_at=end_at, label="")
-    newest: dict[str, Checkpoint] = {}
-    wanted = {
-        (row["run"], row["ordinal"]) for row in _dicts(warehouse, _NEWEST, {"end_at": end_at})
-    }
-    ordinals: dict[str, int] = {}
-    for save in checkpoints(warehouse, window):
-        ordinals[save.run] = ordinals.get(save.run, 0) + 1
-        if (save.run, ordinals[save.run]) in wanted:
-            newest[save.run] = save
-    return newest
+    rows = _dicts(warehouse, _NEWEST, {"end_at": end_at})
+    return {row["run"]: _checkpoint(row) for row in rows}
 
 
 _SOURCES = """

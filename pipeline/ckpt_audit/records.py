@@ -60,10 +60,10 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """One event line of a job log or kernel log.
+    r"""One event line of a job log or kernel log.
 
     Attributes:
-        line_no: 1-based line number in the file, counted as an editor would (``\\n`` ends a line).
+        line_no: 1-based line number in the file, counted as an editor would (``\n`` ends a line).
         kind: What the line says.
         clock_us: The clock reading (see ClockKind) or None.
         clock_kind: How to read it.

@@ -108,7 +108,7 @@ def load_stages() -> tuple[Stage, ...]:
     """All stages in the order of their numbers.
 
     Raises:
-        WarehouseError: A stage reads a table that a later stage makes, or its file has another name.
+        WarehouseError: A stage reads a table that is made after it, or its file has another name.
     """
     found = []
     for entry in sorted(_folder().iterdir(), key=lambda item: item.name):

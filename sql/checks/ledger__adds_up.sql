@@ -4,11 +4,11 @@
 WITH allocation AS (
     SELECT
         run,
-        coalesce(job_key, 'log ' || source_id || '/' || attempt_no) AS allocation,
+        coalesce(job_key, 'log ' || source_id) AS allocation,
         min(alloc_start_at) AS start_at,
         max(alloc_end_at) AS end_at
     FROM attempt
-    GROUP BY run, coalesce(job_key, 'log ' || source_id || '/' || attempt_no)
+    GROUP BY run, coalesce(job_key, 'log ' || source_id)
 ),
 
 spent AS (

@@ -22,6 +22,12 @@ LEFT JOIN charged ON incident.run = charged.run AND incident.incident = charged.
 WHERE
     incident.lost_work_us IS NOT NULL
     AND incident.lost_work_us <> coalesce(charged.lost_work_us, 0)
+    -- steps of an orphan are no lost work
+    AND NOT EXISTS (
+        SELECT 1
+        FROM ledger AS other
+        WHERE other.run = incident.run AND other.bucket = 'orphan'
+    )
     -- the last step may be stamped after the scheduler's end of the allocation
     AND incident.fault_at <= (
         SELECT attempt.alloc_end_at

@@ -26,11 +26,12 @@ def _read(site: Site, *paths: Path) -> Json:
 
 @pytest.fixture(scope="module")
 def slurm(new_site: Callable[[], Site]) -> Site:
-    """A site that has read the logs of a real Slurm 22.05: its job logs and its accounting records."""
+    """A site that has read the job logs and the accounting records of a real Slurm 22.05."""
     folder = real("slurm_22.05_made_here")
     site = new_site()
     site.run("ingest", folder / "jobs", folder / "sacct.txt", "--tz", "UTC")
     return site
+
 
 @pytest.fixture(scope="module")
 def incidents(slurm: Site) -> dict[str, list[Json]]:
@@ -39,6 +40,7 @@ def incidents(slurm: Site) -> dict[str, list[Json]]:
     for item in slurm.json("incidents", *ALL_TIME)["incidents"]:
         found.setdefault(item["run"], []).append(item)
     return found
+
 
 def test_runs(slurm: Site) -> None:
     """Six runs; one job id of alpha holds three attempts; array tasks are runs of their own."""
@@ -52,6 +54,7 @@ def test_runs(slurm: Site) -> None:
         120,
         20,
     ]
+
 
 def test_alpha(incidents: dict[str, list[Json]]) -> None:
     """One failure of a node, one operator's requeue; each waits about two minutes."""
@@ -67,11 +70,13 @@ def test_alpha(incidents: dict[str, list[Json]]) -> None:
     for item in (first, second):
         assert 115 <= item["replacement_s"] <= 130
 
+
 def test_alpha_idles_after_its_target(slurm: Site) -> None:
     """Training is done and one rank never exits: allocated, no work, no failure."""
     report = slurm.json("report", "--month", "2026-11")
     rows = {row["bucket"]: row for row in report["ledger"] if row["run"] == "alpha"}
     assert 175 <= rows["spare_idle"]["observed_s"] <= 190
+
 
 def test_beta(incidents: dict[str, list[Json]]) -> None:
     """A GPU's memory error at step 45; a time limit that rolls 16 steps back."""
@@ -81,6 +86,7 @@ def test_beta(incidents: dict[str, list[Json]]) -> None:
     assert (second["kind"], second["last_step"], second["resume_step"]) == ("planned", 256, 240)
     assert second["steps_lost"] == 16
 
+
 def test_gamma(incidents: dict[str, list[Json]]) -> None:
     """A hang after step 33 that a person found: a failure, though it was cancelled."""
     (only,) = incidents["gamma"]
@@ -89,9 +95,11 @@ def test_gamma(incidents: dict[str, list[Json]]) -> None:
     assert 84 <= only["detection_s"] <= 86
     assert only["detected_at"].startswith("2026-11-30T22:07:10")
 
+
 def test_delta(incidents: dict[str, list[Json]]) -> None:
     """Three short jobs complete."""
     assert not any(name.startswith("delta") for name in incidents)
+
 
 def test_without_duplicates_it_says_so(new_site: Callable[[], Site]) -> None:
     """The dump that hides requeues contradicts the log, and the report says what to run."""

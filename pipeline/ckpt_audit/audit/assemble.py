@@ -209,9 +209,7 @@ def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
     cadence = facts.cadences[run.run]
     rows = [row for row in facts.ledger if row.run == run.run]
     calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
-    not_modelled_s = (
-        sum(row.observed_us for row in rows if row.bucket in _NOT_MODELLED) / US_PER_S
-    )
+    not_modelled_s = sum(row.observed_us for row in rows if row.bucket in _NOT_MODELLED) / US_PER_S
     forecasts = (
         _forecasts(observed, measured, cadence, facts.charged, not_modelled_s) if rows else {}
     )

@@ -35,10 +35,10 @@ _ZERO, _NINE, _SPACE = 48, 57, 32
 Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
-_SHAPE: Bytes = np.arange(256, dtype=np.uint8)
-_SHAPE[_ZERO : _NINE + 1] = _ZERO
-_PADDED: Bytes = _SHAPE.copy()
-_PADDED[_SPACE] = _ZERO
+Floats = npt.NDArray[np.float64]
+
+# Digits have this bit and a blank has not; all else about them is alike.
+_DIGIT_BIT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,15 @@ class _Number:
         """Values, scaled by 10 to the decimals, and whether blanks come only before digits."""
         printed = cells[:, self.columns]
         is_digit = printed != _SPACE
-        weights = 10 ** np.arange(len(self.columns) - 1, -1, -1, dtype=np.int64)
         digits = np.where(is_digit, printed - _ZERO, 0)
+        weights = 10 ** np.arange(len(self.columns) - 1, -1, -1, dtype=np.int64)
         if len(self.columns) <= _EXACT_DIGITS:
             values = (digits.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64)
         else:
             values = digits.astype(np.int64) @ weights
-        return values, np.asarray((is_digit[:, :-1] <= is_digit[:, 1:]).all(axis=1))
+        is_number = (digits <= _NINE - _ZERO).all(axis=1)
+        is_number &= (is_digit[:, :-1] <= is_digit[:, 1:]).all(axis=1)
+        return values, np.asarray(is_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,19 @@ class Layout:
     Attributes:
         hit_at: Where the literal of its rule ends in the line.
         width: How far the line is compared.
-        shape: The line with every digit as 0.
+        padding: The bit that makes blanks digits in columns where they are as good, else 0.
+        least: The least byte of each column; 0 stands for every digit.
+        spread: By how much a column's bytes may be larger.
         numbers: Fields by name.
-        is_padding: Columns in which a blank is as good as a digit.
         model: A row of this shape.
     """
 
     hit_at: int
     width: int
-    shape: Bytes
+    padding: Bytes
+    least: Bytes
+    spread: Bytes
     numbers: dict[str, _Number]
-    is_padding: Mask
     model: StepRow
 
 
@@ -109,8 +113,12 @@ def learn(line: bytes, row: StepRow, hit_at: int) -> Layout | None:
         columns = [at for at in range(first, end) if line[at] != ord(".")]
         is_padding[first : end - 1] = name != "elapsed"
         numbers[name] = _Number(np.array(columns, dtype=np.int64), len(decimals))
-    shape = np.where(is_padding, _PADDED[raw], _SHAPE[raw]).astype(np.uint8)
-    return Layout(hit_at, row.end, shape, numbers, is_padding, row)
+    padding = np.where(is_padding, _DIGIT_BIT, 0).astype(np.uint8)
+    seen = raw | padding
+    is_digit = (seen >= _ZERO) & (seen <= _NINE)
+    least = np.where(is_digit, _ZERO, seen).astype(np.uint8)
+    spread = np.where(is_digit, _NINE - _ZERO, 0).astype(np.uint8)
+    return Layout(hit_at, row.end, padding, least, spread, numbers, row)
 
 
 def read_alike(
@@ -146,11 +154,7 @@ def _read_some(
     safe = np.where(fits, starts, 0)
     windows = np.lib.stride_tricks.sliding_window_view(buffer, layout.width)
     cells = windows[safe]
-    shapes = _SHAPE[cells]
-    if layout.is_padding.any():
-        columns = np.flatnonzero(layout.is_padding)
-        shapes[:, columns] = _PADDED[cells[:, columns]]
-    fits &= (shapes == layout.shape).all(axis=1)
+    fits &= (((cells | layout.padding) - layout.least) <= layout.spread).all(axis=1)
     values: dict[str, Positions] = {}
     for name, number in layout.numbers.items():
         values[name], is_number = number.read(cells)
@@ -165,22 +169,23 @@ def _read_some(
     return np.asarray(fits)
 
 
-def _digits(cells: Bytes, start: int, end: int) -> Positions:
-    value = np.zeros(len(cells), dtype=np.int64)
-    for column in range(start, end):
-        value = value * 10 + (cells[:, column].astype(np.int64) - _ZERO)
-    return value
+_CLOCK_FIELDS = ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 26))
+
+
+def _clock_weights(width: int) -> Floats:
+    """Weights of a stamp's columns in year, month, day, hour, minute, second and fraction."""
+    weights = np.zeros((width, len(_CLOCK_FIELDS)))
+    for field, (start, end) in enumerate(_CLOCK_FIELDS):
+        for column in range(start, min(end, width)):
+            weights[column, field] = 10.0 ** (end - 1 - column)
+    return weights
 
 
 def _clock(cells: Bytes, span: tuple[int, int]) -> tuple[Positions, Mask]:
     """Clock readings ``YYYY-MM-DD HH:MM:SS[.f]`` and which of them are possible."""
-    at, end = span
-    year, month, day = (
-        _digits(cells, at, at + 4),
-        _digits(cells, at + 5, at + 7),
-        _digits(cells, at + 8, at + 10),
-    )
-    hour, minute, second = (_digits(cells, at + i, at + i + 2) for i in (11, 14, 17))
+    digits = cells[:, span[0] : span[1]].astype(np.float64) - _ZERO
+    fields = (digits @ _clock_weights(span[1] - span[0])).astype(np.int64)
+    year, month, day, hour, minute, second, fraction = fields.T
     is_time = (hour < 24) & (minute < 60) & (second < 60)
     dates, which = np.unique((year * 100 + month) * 100 + day, return_inverse=True)
     days = np.full(len(dates), -1, dtype=np.int64)
@@ -190,9 +195,7 @@ def _clock(cells: Bytes, span: tuple[int, int]) -> tuple[Positions, Mask]:
         except ValueError:
             continue
     is_time &= days[which] >= 0
-    clock = days[which] + ((hour * S_PER_H) + minute * S_PER_MIN + second) * US_PER_S
-    n_digits = min(max(end - at - 20, 0), 6)
-    clock = clock + _digits(cells, at + 20, at + 20 + n_digits) * 10 ** (6 - n_digits)
+    clock = days[which] + ((hour * S_PER_H) + minute * S_PER_MIN + second) * US_PER_S + fraction
     return clock, is_time
 
 
@@ -241,7 +244,6 @@ class LayoutReader:
 
     def take(
         self,
-        block: bytes,
         index: LineIndex,
         hits: tuple[Positions, Positions],
         batch: StepBatch,
@@ -249,8 +251,7 @@ class LayoutReader:
         """Adds step lines of a block to a batch.
 
         Args:
-            block: The block.
-            index: Its lines.
+            index: The block's lines.
             hits: Where literals end and their indices, each of shape (n,).
             batch: What is added to.
 
@@ -264,6 +265,7 @@ class LayoutReader:
         alone[1:] &= ~same
         alone[:-1] &= ~same
         done = np.zeros(len(ends), dtype=np.bool_)
+        block = index.block
         buffer = np.frombuffer(block, dtype=np.uint8)
         for literal in self._rules:
             chosen = np.flatnonzero(alone & (literals == literal))

@@ -73,13 +73,13 @@ class JobLogReader:
         self._repeats: dict[_Key, deque[int]] = {}
         self._last: dict[_Key, tuple[int, LogEvent]] = {}
 
-    def block(self, first_line: int, block: bytes) -> Iterator[StepBatch | Record]:
+    def block(self, index: LineIndex) -> Iterator[StepBatch | Record]:
         """Gives what a block of whole lines says."""
+        block = index.block
         ends, literals = self._scanner.scan(block)
         if len(ends) or self._is_following():
-            index = LineIndex(block, first_line)
-            done = self._layouts.take(block, index, (ends, literals), self._batch)
-            yield from self._walk(block, index, ends[~done].tolist(), literals[~done].tolist())
+            done = self._layouts.take(index, (ends, literals), self._batch)
+            yield from self._walk(index, ends[~done].tolist(), literals[~done].tolist())
         self._offset += len(block)
         yield from self._founds(self._tracebacks.expire(self._offset))
         yield from self._release(self._offset - _NEAR)
@@ -97,11 +97,9 @@ class JobLogReader:
     def _is_following(self) -> bool:
         return self._tracebacks.is_open or self._root_cause.is_open
 
-    def _walk(
-        self, block: bytes, index: LineIndex, ends: list[int], literals: list[int]
-    ) -> Iterator[Record]:
+    def _walk(self, index: LineIndex, ends: list[int], literals: list[int]) -> Iterator[Record]:
         """Visits the pieces of lines that hold a literal, or all while something is open."""
-        at, position = 0, 0
+        block, at, position = index.block, 0, 0
         while True:
             if self._is_following() and position < len(block):
                 start, end = position, index.end_of(position)
@@ -113,13 +111,11 @@ class JobLogReader:
             while at < len(ends) and ends[at] <= end:
                 hit.add(literals[at])
                 at += 1
-            yield from self._piece(block, index, (start, end), hit)
+            yield from self._piece(index, (start, end), hit)
             position = end + 1
 
-    def _piece(
-        self, block: bytes, index: LineIndex, bounds: tuple[int, int], hit: set[int]
-    ) -> Iterator[Record]:
-        start, end = bounds
+    def _piece(self, index: LineIndex, bounds: tuple[int, int], hit: set[int]) -> Iterator[Record]:
+        block, (start, end) = index.block, bounds
         text, line_no = plain(block[start:end]), index.number(start)
         offset = self._offset + start
         for literal in sorted(hit):

@@ -6,6 +6,7 @@ import re
 
 from ckpt_audit.ingest.formats._job_log_reader import JobLogReader
 from ckpt_audit.ingest.formats._kernel_lines import is_kernel_log
+from ckpt_audit.ingest.formats._scan import LineIndex
 from ckpt_audit.records import EventKind, LogEvent, StepBatch
 
 SAYS_PROGRESS = 90
@@ -48,7 +49,7 @@ def confidence(head: bytes) -> int:
     if b"\x00" in head[:4096] or _NOT_A_LOG.search(head) or is_kernel_log(head):
         return 0
     reader = JobLogReader()
-    records = [*reader.block(1, head), *reader.finish()]
+    records = [*reader.block(LineIndex(head, 1)), *reader.finish()]
     kinds = {record.kind for record in records if isinstance(record, LogEvent)}
     is_other = _OTHER_PROGRAMS.search(head) is not None
     if any(isinstance(record, StepBatch) for record in records):

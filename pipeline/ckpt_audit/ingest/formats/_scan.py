@@ -59,7 +59,7 @@ class LineIndex:
     """
 
     def __init__(self, block: bytes, first_line: int) -> None:
-        self._block = block
+        self.block = block
         self.first_line = first_line
         self._ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == 10)
 
@@ -79,14 +79,14 @@ class LineIndex:
 
     def segment(self, position: int) -> tuple[int, int]:
         """Bounds of the stretch between line ends of any kind that holds a position."""
-        block = self._block
+        block = self.block
         newline = block.rfind(b"\n", 0, position)
         start = max(newline, block.rfind(b"\r", newline + 1, position)) + 1
         return start, self.end_of(position)
 
     def end_of(self, position: int) -> int:
         """Where the stretch that holds a position ends."""
-        newline = self._block.find(b"\n", position)
-        end = len(self._block) if newline < 0 else newline
-        carriage = self._block.find(b"\r", position, end)
+        newline = self.block.find(b"\n", position)
+        end = len(self.block) if newline < 0 else newline
+        carriage = self.block.find(b"\r", position, end)
         return end if carriage < 0 else carriage

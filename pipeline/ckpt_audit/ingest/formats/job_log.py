@@ -13,6 +13,7 @@ from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
 from ckpt_audit.ingest.formats import _job_log_sniff
 from ckpt_audit.ingest.formats._ahead import ahead
 from ckpt_audit.ingest.formats._job_log_reader import JobLogReader
+from ckpt_audit.ingest.formats._scan import LineIndex
 from ckpt_audit.records import Record, StepBatch
 
 _BLOCK_BYTES = 3 << 18  # a block and what is made of it stay in the processor's cache
@@ -25,8 +26,9 @@ def _sniff(head: bytes, _name: str) -> int:
 
 def _read(source: ByteSource, _options: ReadOptions) -> Iterator[StepBatch | Record]:
     reader = JobLogReader()
-    for first_line, block in ahead(source.blocks(_BLOCK_BYTES), after=_BLOCKS_ALONE):
-        yield from reader.block(first_line, block)
+    indexed = (LineIndex(block, number) for number, block in source.blocks(_BLOCK_BYTES))
+    for index in ahead(indexed, after=_BLOCKS_ALONE):
+        yield from reader.block(index)
     yield from reader.finish()
 
 
