@@ -61,7 +61,7 @@ layers: $(STAMP) ## import-linter: every module in its layer
 check: lint types layers sql-lint test ## all of them
 
 bench: $(STAMP) ## speed, with the mix it was measured on
-	$(BIN)/python -m pytest -m bench -s tests/bench
+	$(BIN)/python -m pytest -m bench -s tests/bench/bench_*.py
 
 example: $(STAMP) chromium ## make reports/example and docs/report.png anew from sample_data
 	$(BIN)/ckpt-audit demo -o reports/example/report.html
