@@ -10,7 +10,8 @@ WITH line AS (
         source_id,
         line_no,
         kind,
-        NULL::BIGINT AS step
+        NULL::BIGINT AS step,
+        NULL::BIGINT AS logged_at
     FROM log_event
     WHERE format = 'job_log' AND kind <> 'anchor'
     UNION ALL
@@ -18,7 +19,8 @@ WITH line AS (
         source_id,
         line_no,
         'step' AS kind,
-        step
+        step,
+        logged_at
     FROM log_step
 ),
 
@@ -59,6 +61,8 @@ reload AS (
             lag(is_startup) OVER line_order AS after_startup,
             lag(CASE WHEN kind = 'step' THEN step END IGNORE NULLS) OVER line_order
                 AS previous_step,
+            lag(CASE WHEN kind = 'step' THEN logged_at END IGNORE NULLS) OVER line_order
+                AS previous_at,
             lag(CASE WHEN kind = 'step' THEN n_startup END IGNORE NULLS) OVER line_order
                 AS n_startup_then
         FROM (
@@ -73,8 +77,14 @@ reload AS (
     ) AS sequence
     WHERE
         (is_startup AND after_startup IS FALSE)
-        -- smaller than the step before it, with no sign of a start in between
-        OR (kind = 'step' AND step < previous_step AND n_startup = n_startup_then)
+        -- smaller than the step before it and later, with no sign of a start in between; the same
+        -- step again from another rank is not later
+        OR (
+            kind = 'step'
+            AND step < previous_step
+            AND n_startup = n_startup_then
+            AND coalesce(logged_at > previous_at, TRUE)
+        )
 ),
 
 boundary AS (

@@ -93,8 +93,7 @@ gathered AS (
         min(line_no) FILTER (WHERE kind = 'step') AS first_step_line,
         max(line_no) FILTER (WHERE kind = 'step') AS last_step_line,
         count(*) FILTER (WHERE kind = 'step') AS n_step_lines,
-        max(code) FILTER (WHERE kind = 'launch' AND regexp_full_match(code, '[0-9]+'))
-            AS world_size,
+        max(try_cast(code AS BIGINT)) FILTER (WHERE kind = 'launch') AS world_size,
         min(line_no) FILTER (
             WHERE kind IN ('launch', 'load_started', 'load_none', 'training_start')
         ) AS launch_line,
@@ -165,7 +164,7 @@ SELECT
     kept.last_step_line,
     kept.n_step_lines,
     target.target_step,
-    try_cast(kept.world_size AS BIGINT) AS world_size,
+    kept.world_size,
     kept.launch_line,
     kept.launch_low,
     kept.launch_high,

@@ -373,6 +373,8 @@ SELECT
     CASE
         WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN 'verified'
         WHEN is_alive AND next_step_line IS NULL THEN 'started'
+        -- training went on, but nothing says that the state is durable
+        WHEN NOT is_async AND next_step_line IS NOT NULL THEN 'blocking_done'
         WHEN is_async AND is_alive THEN 'blocking_done'
         ELSE 'torn'
     END AS state,

@@ -59,6 +59,8 @@ sequence AS (
         lead(attempt) OVER run_order AS next_attempt,
         lead(job_key) OVER run_order AS next_job_key,
         lead(source_id) OVER run_order AS next_source_id,
+        lead(CASE WHEN n_step_lines > 0 THEN loaded_step END IGNORE NULLS) OVER run_order
+            AS next_loaded_step,
         lead(submitted_at) OVER run_order AS next_submitted_at,
         lead(coalesce(first_at, launch_high, alloc_start_at)) OVER run_order AS next_seen_at,
         max(alloc_end_at) OVER () AS data_end_at
@@ -257,6 +259,7 @@ ruled AS (
             WHEN word IN ('CANCELLED', 'REQUEUED', 'REVOKED') OR reason = 'JOB REQUEUE' THEN 9
             WHEN cancel_line IS NOT NULL AND word IN ('', 'RUNNING') THEN 9
             WHEN word = 'FAILED' OR coalesce(exit_code, 0) <> 0 OR sign_cause IS NOT NULL THEN 10
+            WHEN next_loaded_step >= last_step THEN 13
             WHEN next_attempt IS NOT NULL THEN 11
             ELSE 12
         END AS rule_no
@@ -269,7 +272,7 @@ decided AS (
         CASE
             WHEN rule_no IS NULL THEN NULL
             WHEN rule_no = 5 THEN 'preemption'
-            WHEN rule_no IN (3, 7, 9) THEN 'planned'
+            WHEN rule_no IN (3, 7, 9, 13) THEN 'planned'
             WHEN rule_no = 12 THEN 'unknown'
             ELSE 'failure'
         END AS kind,
@@ -285,7 +288,7 @@ decided AS (
             WHEN rule_no = 2 THEN CASE WHEN word = 'OUT_OF_MEMORY' THEN 'oom' ELSE 'node' END
             WHEN rule_no = 3 THEN 'operator'
             WHEN rule_no = 7 THEN 'scheduler'
-            WHEN rule_no = 9 THEN 'operator'
+            WHEN rule_no IN (9, 13) THEN 'operator'
             ELSE coalesce(sign_cause, 'unknown')
         END AS cause,
         CASE rule_no
@@ -303,6 +306,7 @@ decided AS (
             WHEN 10 THEN 'it ended with an error'
             WHEN 11 THEN 'it ended, nothing says why, and a later attempt took over'
             WHEN 12 THEN 'progress ended, nothing says how, and no later attempt is known'
+            WHEN 13 THEN 'it ended without an error, and a later attempt went on from its last step'
         END AS rule
     FROM ruled
 ),
