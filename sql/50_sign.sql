@@ -45,34 +45,6 @@ WITH own AS (
     WHERE attempt.n_step_lines > 0
 ),
 
-beside AS (
-    SELECT DISTINCT
-        attempt.run,
-        attempt.attempt,
-        log_event.source_id,
-        log_event.line_no,
-        log_event.kind,
-        log_event.code,
-        log_event.node,
-        log_event.logged_at,
-        log_event.strength,
-        log_event.duration_us,
-        coalesce(log_event.logged_at < attempt.last_step_at, FALSE) AS is_before,
-        log_event.text
-    FROM log_event
-    INNER JOIN placement ON log_event.source_id = placement.source_id
-    INNER JOIN attempt ON placement.job_key = attempt.job_key
-    WHERE
-        attempt.n_step_lines > 0
-        AND placement.source_id NOT IN (
-            SELECT used.source_id FROM attempt AS used
-            WHERE used.source_id IS NOT NULL
-        )
-        AND coalesce(
-            log_event.logged_at BETWEEN attempt.alloc_start_at AND attempt.alloc_end_at, TRUE
-        )
-),
-
 -- an allocation may hold several executions: each has the kernel lines of its own time
 running AS (
     SELECT
@@ -81,6 +53,8 @@ running AS (
         last_step_at,
         n_step_lines,
         nodes,
+        job_key,
+        lead(attempt) OVER job_order IS NULL AS is_last,
         CASE
             WHEN lag(attempt) OVER job_order IS NULL THEN alloc_start_at
             ELSE coalesce(first_at, launch_low, first_step_at, last_step_at, alloc_start_at)
@@ -91,6 +65,33 @@ running AS (
         ) AS to_at
     FROM attempt
     WINDOW job_order AS (PARTITION BY run, job_key ORDER BY attempt)
+),
+
+beside AS (
+    SELECT DISTINCT
+        running.run,
+        running.attempt,
+        log_event.source_id,
+        log_event.line_no,
+        log_event.kind,
+        log_event.code,
+        log_event.node,
+        log_event.logged_at,
+        log_event.strength,
+        log_event.duration_us,
+        coalesce(log_event.logged_at < running.last_step_at, FALSE) AS is_before,
+        log_event.text
+    FROM log_event
+    INNER JOIN placement ON log_event.source_id = placement.source_id
+    INNER JOIN running ON placement.job_key = running.job_key
+    WHERE
+        running.n_step_lines > 0
+        AND placement.source_id NOT IN (
+            SELECT used.source_id FROM attempt AS used
+            WHERE used.source_id IS NOT NULL
+        )
+        -- a line without a stamp can only bear on the end of the last execution
+        AND coalesce(log_event.logged_at BETWEEN running.from_at AND running.to_at, running.is_last)
 ),
 
 host AS (

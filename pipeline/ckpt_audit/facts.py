@@ -188,6 +188,7 @@ class SaveCadence:
 
     run: str
     configured_steps: int | None
+    configured_s: float | None  # set as a time, or the configured steps at the healthy step time
     observed_steps: int | None  # most common distance in steps
     step_s: float | None  # healthy time of a step
     mean_s: float | None  # mean training time between captures of consecutive verified saves

@@ -76,7 +76,8 @@ def _missing(row: dict[str, Any], has_topology: bool, has_kernel: bool) -> tuple
     if row["n_jobs"] == 0:
         missing.append("scheduler records: the log's span stands for the allocation")
     if row["n_without_log"]:
-        missing.append(f"{row['n_without_log']} jobs left no log")
+        n = row["n_without_log"]
+        missing.append(f"log of {n} job" + ("" if n == 1 else "s"))
     if row["n_accelerators"] is None:
         missing.append("number of accelerators: set accelerators_per_node")
     if not has_topology:
@@ -453,11 +454,12 @@ def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, Sa
     for row in _dicts(warehouse, _CADENCE, _window(window)):
         step_us, configured_us = row["step_us"], row["configured_us"]
         configured = row["configured_steps"]
-        if configured is None and configured_us is not None and step_us:
-            configured = max(1, round(configured_us / step_us))
+        if configured_us is None and configured is not None and step_us is not None:
+            configured_us = configured * step_us
         found[row["run"]] = SaveCadence(
             run=row["run"],
             configured_steps=configured,
+            configured_s=seconds(configured_us),
             observed_steps=row["observed_steps"],
             step_s=seconds(step_us),
             mean_s=None if row["mean_us"] is None else row["mean_us"] / 1e6,

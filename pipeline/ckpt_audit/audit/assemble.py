@@ -151,15 +151,13 @@ def _advice(
 ) -> IntervalAdvice:
     mean_time = _mean_time(measured, "interval")
     step_s = cadence.step_s
-    steps = cadence.configured_steps
-    configured_s = steps * step_s if steps is not None and step_s else None
     random = members(observed, "interval")
     return recommend_interval(
         c_mean_s=measured.c.mean,
         m_used_s=mean_time.m_used_s if mean_time else None,
         m_low_s=mean_time.low_s if mean_time else None,
         m_high_s=mean_time.high_s if mean_time else None,
-        configured_s=configured_s,
+        configured_s=cadence.configured_s,
         effective_s=cadence.effective_s,
         step_s=step_s,
         d_s=_mean([item.detection_s or 0.0 for item in random]) or 0.0,

@@ -15,7 +15,7 @@ from typing import Any
 from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
-from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, SaveCadence, Source, Window
+from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.reliability.sample import Sample
 from ckpt_audit.units import US_PER_S, iso
 
@@ -210,22 +210,15 @@ def interval_document(data: ReportData) -> Json:
     return document("interval", body)
 
 
-def configured_s(cadence: SaveCadence) -> float | None:
-    """The configured interval as training time, where steps and their time are known (seconds)."""
-    if cadence.configured_steps is None or cadence.step_s is None:
-        return None
-    return cadence.configured_steps * cadence.step_s
-
-
 def interval_row(run: RunReport) -> Json:
     """The interval of one run."""
     advice, cadence = run.advice, run.cadence
-    by_steps = cadence.configured_steps is not None or cadence.observed_steps is not None
+    by_time = cadence.configured_steps is None and cadence.configured_s is not None
     return {
         "run": run.run.run,
         "epoch": None,
-        "interval_kind": "steps" if by_steps else "time",
-        "configured_s": configured_s(cadence),
+        "interval_kind": "time" if by_time else "steps",
+        "configured_s": cadence.configured_s,
         "configured_steps": cadence.configured_steps,
         "observed_steps": cadence.observed_steps,
         "step_s": cadence.step_s,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ckpt_audit.documents import configured_s
 from ckpt_audit.model.waste import exact_waste
 from ckpt_audit.report.blocks import Block, Cell, Column, Facts, Figure, Row, Section, Table, Text
 from ckpt_audit.report.numbers import between, duration, hours_us, plural, probability, share
@@ -68,7 +67,7 @@ def _inside(ctx: Context) -> bool:
 def _facts(ctx: Context) -> Facts:
     a, cadence = ctx.one.advice, ctx.one.cadence
     configured = "unknown"
-    every_s = configured_s(cadence)
+    every_s = cadence.configured_s
     if cadence.configured_steps is not None:
         configured = plural(cadence.configured_steps, "step")
         if every_s is not None:
@@ -131,7 +130,7 @@ def _figure(ctx: Context) -> Figure | None:
     marks = [
         (name, at)
         for name, at in (
-            ("configured", configured_s(ctx.one.cadence)),
+            ("configured", ctx.one.cadence.configured_s),
             ("effective", ctx.one.cadence.effective_s),
             ("optimum", a.exact_s),
             ("recommended", a.recommended_s),
