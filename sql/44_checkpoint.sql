@@ -1,7 +1,7 @@
 -- table: checkpoint
 -- grain: one save of one step by one attempt
 -- reads: attempt, log_start, log_event, step_gap, baseline
--- params:
+-- params: verified_rank
 -- column run: run
 -- column attempt: attempt
 -- column ordinal: counts the saves of the run in time and line order, from 1
@@ -354,6 +354,25 @@ dated AS (
             priced.run = proved.run
             AND priced.attempt = proved.attempt
             AND priced.line_no = proved.line_no
+),
+
+-- the lowest grade of evidence that counts is the site's to set
+graded AS (
+    SELECT
+        *,
+        CASE
+            WHEN loaded_at IS NOT NULL THEN 'loaded'
+            WHEN done_line IS NOT NULL THEN 'marker'
+        END AS grade,
+        CASE
+            WHEN done_line IS NOT NULL AND $verified_rank::BIGINT <= 1 THEN coalesce(durable_at, loaded_at)
+            ELSE loaded_at
+        END AS verified_at,
+        coalesce(
+            loaded_at IS NOT NULL OR (done_line IS NOT NULL AND $verified_rank::BIGINT <= 1), FALSE
+        ) AS is_verified,
+        done_line IS NOT NULL OR loaded_at IS NOT NULL AS is_complete
+    FROM dated
 )
 
 SELECT
@@ -371,30 +390,29 @@ SELECT
     CASE WHEN NOT is_async THEN durable_at END AS blocking_done_at,
     durable_at AS committed_at,
     CASE
-        WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN 'verified'
+        WHEN is_verified THEN 'verified'
+        WHEN is_complete THEN 'committed'
         WHEN is_alive AND next_step_line IS NULL THEN 'started'
         -- training went on, but nothing says that the state is durable
         WHEN NOT is_async AND next_step_line IS NOT NULL THEN 'blocking_done'
         WHEN is_async AND is_alive THEN 'blocking_done'
         ELSE 'torn'
     END AS state,
-    CASE
-        WHEN loaded_at IS NOT NULL THEN 'loaded'
-        WHEN done_line IS NOT NULL THEN 'marker'
-    END AS grade,
-    coalesce(durable_at, loaded_at) AS verified_at,
+    grade,
+    verified_at,
     next_step_line IS NULL AS is_final,
     next_step_line,
     gap_cost_us,
     timer_us,
     stated_us,
-    CASE WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN cost_us END AS cost_us,
-    CASE WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN cost_origin END AS cost_origin,
+    CASE WHEN is_complete THEN cost_us END AS cost_us,
+    CASE WHEN is_complete THEN cost_origin END AS cost_origin,
     error_us,
     CASE
-        WHEN done_line IS NOT NULL OR loaded_at IS NOT NULL THEN NULL
+        WHEN is_verified THEN NULL
+        WHEN is_complete THEN 'its evidence is of a lower grade than the configuration asks for'
         WHEN is_async THEN 'scheduled, but no line says that it became durable'
         WHEN next_step_line IS NOT NULL THEN 'begun, but no line says that it was completed'
         ELSE 'begun, and the attempt ended before a line said that it was completed'
     END AS why
-FROM dated
+FROM graded

@@ -1,6 +1,6 @@
 -- table: ending
 -- grain: how one attempt that did steps came to its end
--- reads: attempt, checkpoint, baseline, sign
+-- reads: attempt, checkpoint, baseline, sign, planned_window
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -236,7 +236,12 @@ judged AS (
         coalesce(
             CASE WHEN stopped.is_same_job THEN NULL ELSE stopped.state END, ''
         ) AS word,
-        coalesce(stopped.cancel_reason, '') AS reason
+        coalesce(stopped.cancel_reason, '') AS reason,
+        EXISTS(
+            SELECT 1
+            FROM planned_window
+            WHERE stopped.stop_at BETWEEN planned_window.start_at AND planned_window.end_at
+        ) AS is_in_planned_window
     FROM stopped
     LEFT JOIN cause ON stopped.run = cause.run AND stopped.attempt = cause.attempt
     LEFT JOIN dated ON stopped.run = dated.run AND stopped.attempt = dated.attempt
@@ -248,6 +253,7 @@ ruled AS (
         *,
         CASE
             WHEN ending <> 'interrupted' THEN NULL
+            WHEN is_in_planned_window AND NOT has_sign AND NOT is_hang THEN 14
             WHEN word = 'NODE_FAIL' OR reason = 'NODE FAILURE' THEN 1
             WHEN word IN ('BOOT_FAIL', 'OUT_OF_MEMORY') THEN 2
             WHEN exit_line IS NOT NULL AND NOT has_sign THEN 3
@@ -272,7 +278,7 @@ decided AS (
         CASE
             WHEN rule_no IS NULL THEN NULL
             WHEN rule_no = 5 THEN 'preemption'
-            WHEN rule_no IN (3, 7, 9, 13) THEN 'planned'
+            WHEN rule_no IN (3, 7, 9, 13, 14) THEN 'planned'
             WHEN rule_no = 12 THEN 'unknown'
             ELSE 'failure'
         END AS kind,
@@ -288,7 +294,7 @@ decided AS (
             WHEN rule_no = 2 THEN CASE WHEN word = 'OUT_OF_MEMORY' THEN 'oom' ELSE 'node' END
             WHEN rule_no = 3 THEN 'operator'
             WHEN rule_no = 7 THEN 'scheduler'
-            WHEN rule_no IN (9, 13) THEN 'operator'
+            WHEN rule_no IN (9, 13, 14) THEN 'operator'
             ELSE coalesce(sign_cause, 'unknown')
         END AS cause,
         CASE rule_no
@@ -306,6 +312,7 @@ decided AS (
             WHEN 10 THEN 'it ended with an error'
             WHEN 11 THEN 'it ended, nothing says why, and a later attempt took over'
             WHEN 12 THEN 'progress ended, nothing says how, and no later attempt is known'
+            WHEN 14 THEN 'it ended inside a planned window, with no sign of a fault'
             WHEN 13 THEN 'it ended without an error, and a later attempt went on from its last step'
         END AS rule
     FROM ruled

@@ -36,7 +36,6 @@ format = "slurm_sacct"
 target_step = 1000
 configured_interval_steps = 60
 match = { name = "llama*", user = "ada" }
-deadline = 2026-06-01
 price_per_accelerator_hour = 3.5
 accelerators = 1024
 
@@ -86,7 +85,6 @@ def test_a_whole_file_is_read() -> None:
     assert config.thresholds.correlation_window_s == 600.0
     # a time without an offset is one of the display zone (UTC-4 in May)
     assert config.planned_windows[0].start_at == 1_777_723_200_000_000
-    assert config.runs["llama-70b"].deadline_at == 1_780_286_400_000_000
 
 
 def test_the_first_rule_that_says_something_about_a_source_wins() -> None:
@@ -161,7 +159,10 @@ def test_a_named_file_must_be_there() -> None:
         ("[thresholds]\nresidual_min_share = 2", "must be a share from 0 to 1, not 2"),
         ("wait = '3 parsecs'", ":1: 'wait' must be a duration: "),
         ("verified_grade = 'sure'", "must be one of marker, shards, checksum, loaded, not 'sure'"),
-        ("[runs.a]\ndeadline = 'soon'", ":2: 'deadline' in runs.a must be a date"),
+        (
+            "[[planned_window]]\nstart='soon'\nend=2026-05-01",
+            ":2: 'start' in planned_window must be a date",
+        ),
         ("[runs.a]\nmatch = 'x'", "'runs.a.match' must be a table"),
         (
             "[[planned_window]]\nstart=2026-05-02\nend=2026-05-01",

@@ -135,11 +135,11 @@ class World:
         if end is not None:
             self.event(source, "save_done", end, step=step, path="/ckpt")
 
-    def build(self, warehouse: Warehouse) -> None:
+    def build(self, warehouse: Warehouse, config: Config | None = None) -> None:
         """Fills a warehouse and makes its derived tables."""
         for table, rows in self.tables.items():
             fill(warehouse, table, rows)
-        assert stages.run(warehouse, Config()) == []
+        assert stages.run(warehouse, config or Config()) == []
 
 
 def _two_runs() -> World:
@@ -332,3 +332,26 @@ def test_everything_is_read(built: Warehouse) -> None:
     assert queries.rejected(built) == []
     assert {finding.kind for finding in queries.findings(built)} <= {"missing_log", "conflict"}
     assert queries.cadences(built).keys() == {"llama", "gemma"}
+
+
+@pytest.mark.parametrize(("grade", "step"), [("marker", 8), ("loaded", 4)])
+def test_the_lowest_grade_that_counts_is_configurable(grade: str, step: int) -> None:
+    """Both saves say that they are complete, but only the first was ever loaded."""
+    world = World()
+    world.source(1, "slurm_sacct", "sacct.txt")
+    world.job(11, "llama", "TIMEOUT", submit=0, start=60, end=140)
+    world.event(11, "launch", 70)
+    world.steps(11, range(1, 5), 100, 10)
+    world.save(11, 4, 130.5, 135)
+    world.job(12, "llama", "RUNNING", submit=150, start=160, end=None)
+    world.event(12, "launch", 170)
+    world.event(12, "load_done", 180, step=4)
+    world.steps(12, range(5, 9), 200, 10)
+    world.save(12, 8, 230.5, 235)
+    world.steps(12, range(9, 12), 250, 10)
+    with Warehouse.open(":memory:") as warehouse:
+        world.build(warehouse, Config(verified_grade=grade))
+        newest = queries.newest_verified(warehouse, DATA_END)
+        assert [save.step for save in newest.values()] == [step]
+        states = [save.state for save in queries.checkpoints(warehouse)]
+        assert states == ["verified", "verified" if grade == "marker" else "committed"]

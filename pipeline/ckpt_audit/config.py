@@ -61,7 +61,6 @@ class RunConfig:
         configured_interval_steps: Save every so many steps.
         configured_interval_s: Save every so many seconds of training.
         match: Which jobs are of the run, or None: as joined from the records.
-        deadline_at: Instant by which the target should be reached, UTC microseconds.
         price_per_accelerator_hour: Overrides the site's price.
         accelerators: Number of accelerators of the job.
     """
@@ -70,7 +69,6 @@ class RunConfig:
     configured_interval_steps: int | None = None
     configured_interval_s: float | None = None
     match: RunMatch | None = None
-    deadline_at: int | None = None
     price_per_accelerator_hour: float | None = None
     accelerators: int | None = None
 
@@ -198,8 +196,8 @@ _KEY = {"sources": "source", "planned_windows": "planned_window"}
 def _key(name: str) -> str:
     """Name of a field as it is written in the file.
 
-    >>> _key("stale_after_s"), _key("deadline_at"), _key("sources")
-    ('stale_after', 'deadline', 'source')
+    >>> _key("stale_after_s"), _key("start_at"), _key("sources")
+    ('stale_after', 'start', 'source')
     """
     return _KEY.get(name, name.removesuffix("_s").removesuffix("_at"))
 

@@ -61,7 +61,6 @@ _RUN: Keys = {
     "configured_interval_steps": (Kind.COUNT, "configured_interval_steps"),
     "configured_interval": (Kind.DURATION, "configured_interval_s"),
     "match": (Kind.TABLE, "match"),
-    "deadline": (Kind.INSTANT, "deadline_at"),
     "price_per_accelerator_hour": (Kind.AMOUNT, "price_per_accelerator_hour"),
     "accelerators": (Kind.COUNT, "accelerators"),
 }

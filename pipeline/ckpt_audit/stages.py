@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 import pandas as pd
 
 from ckpt_audit.config import Config
+from ckpt_audit.config_values import GRADES
 from ckpt_audit.errors import WarehouseError
 from ckpt_audit.units import US_PER_S
 from ckpt_audit.warehouse import Warehouse
@@ -214,8 +215,15 @@ def run(warehouse: Warehouse, config: Config) -> list[str]:
     Returns:
         What the checks of severity ``warn`` found.
     """
+    params: dict[str, Value] = {
+        "accelerators_per_node": config.accelerators_per_node,
+        "verified_rank": 1 + GRADES.index(config.verified_grade),
+    }
     with warehouse.transaction():
         warehouse.execute("DELETE FROM run_setting")
+        warehouse.execute("DELETE FROM planned_window")
         if config.runs:
             warehouse.insert_table("run_setting", _run_settings(config))
-        return build(warehouse, {"accelerators_per_node": config.accelerators_per_node})
+        if config.planned_windows:
+            warehouse.insert_table("planned_window", pd.DataFrame(config.planned_windows))
+        return build(warehouse, params)

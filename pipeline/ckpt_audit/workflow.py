@@ -68,6 +68,12 @@ def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> Refreshe
     unsettle(warehouse)
     with warehouse.transaction():
         dated = dating.date_sources(warehouse, machine_zone=machine_zone, zone_for=zone_for(config))
+        warehouse.execute("DELETE FROM zone_conflict")
+        for conflict in dated.conflicts:
+            warehouse.execute(
+                "INSERT INTO zone_conflict VALUES (?, ?, ?)",
+                [conflict.source_id, conflict.shift_us, conflict.text],
+            )
     warnings = stages.run(warehouse, config)
     warehouse.execute("INSERT INTO build_signature VALUES ($text)", {"text": signature(config)})
     return Refreshed(

@@ -11,6 +11,13 @@ CREATE TABLE run_setting (
     ordinal INTEGER
 );
 
+-- Stretches in which work was stopped by plan; rewritten likewise.
+CREATE TABLE planned_window (
+    start_at BIGINT NOT NULL,
+    end_at BIGINT NOT NULL,
+    reason VARCHAR NOT NULL
+);
+
 -- Clocks of two sources that contradict each other; rewritten by every dating.
 CREATE TABLE zone_conflict (
     source_id INTEGER NOT NULL,

@@ -25,7 +25,7 @@ from ckpt_audit.stages import Check, Stage, load_stages
 from ckpt_audit.warehouse import Warehouse
 
 HERE = Path(__file__).parent
-PARAMS = {"accelerators_per_node": 8}
+PARAMS = {"accelerators_per_node": 8, "verified_rank": 1}
 EXPECT = "expect.csv"
 
 _SECONDS = re.compile(r"(-?\d+(?:\.\d+)?)s")
