@@ -237,8 +237,8 @@ judged AS (
             CASE WHEN stopped.is_same_job THEN NULL ELSE stopped.state END, ''
         ) AS word,
         coalesce(stopped.cancel_reason, '') AS reason,
-        EXISTS(
-            SELECT 1
+        (
+            SELECT count(*) > 0
             FROM planned_window
             WHERE stopped.stop_at BETWEEN planned_window.start_at AND planned_window.end_at
         ) AS is_in_planned_window
