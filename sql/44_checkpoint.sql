@@ -365,7 +365,8 @@ graded AS (
             WHEN done_line IS NOT NULL THEN 'marker'
         END AS grade,
         CASE
-            WHEN done_line IS NOT NULL AND $verified_rank::BIGINT <= 1 THEN coalesce(durable_at, loaded_at)
+            WHEN done_line IS NOT NULL AND $verified_rank::BIGINT <= 1
+                THEN coalesce(durable_at, loaded_at)
             ELSE loaded_at
         END AS verified_at,
         coalesce(
