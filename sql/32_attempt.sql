@@ -36,6 +36,7 @@
 -- column first_step_line: line
 -- column last_step_line: line
 -- column n_step_lines: number of step lines
+-- column target_step: step at which the run is complete
 -- column launch_line: line
 -- column launch_low: UTC us
 -- column launch_high: UTC us
@@ -58,7 +59,6 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
--- column target_step: step at which the run is complete
 WITH job_group AS (
     SELECT
         job.*,
@@ -259,14 +259,12 @@ detailed AS (
         named_job.exit_code,
         named_job.exit_signal,
         coalesce(
-            run_setting.n_accelerators,
             named_job.n_accelerators,
             max(execution.world_size)
                 OVER (PARTITION BY every_attempt.group_key, every_attempt.source_id),
             max(execution.world_size) OVER (PARTITION BY every_attempt.group_key)
         ) AS n_accelerators,
         CASE
-            WHEN run_setting.n_accelerators IS NOT NULL THEN 'setting'
             WHEN named_job.n_accelerators IS NOT NULL THEN 'record'
             WHEN max(execution.world_size) OVER (PARTITION BY every_attempt.group_key) IS NOT NULL
                 THEN 'world size'
@@ -282,11 +280,8 @@ detailed AS (
             job_key,
             source_id,
             attempt_no,
-            start_no,
-            world_size,
-            target_step
+            start_no, world_size
         ),
-        coalesce(run_setting.target_step, execution.target_step) AS target_step,
         coalesce(execution.first_at, named_job.started_at) AS begins_at
     FROM every_attempt
     LEFT JOIN execution
@@ -294,7 +289,6 @@ detailed AS (
             every_attempt.source_id = execution.source_id
             AND every_attempt.attempt_no = execution.attempt_no
     LEFT JOIN named_job ON every_attempt.job_key = named_job.job_key
-    LEFT JOIN run_setting ON every_attempt.group_name = run_setting.run
     WHERE coalesce(named_job.started_at, execution.first_at) IS NOT NULL
 ),
 
@@ -352,19 +346,24 @@ unique_name AS (
     SELECT
         group_key,
         part,
-        any_value(group_name) AS group_name,
+        min(group_name) AS group_name,
         row_number() OVER (
-            PARTITION BY any_value(group_name) ORDER BY min(alloc_start_at), group_key, part
+            PARTITION BY min(group_name) ORDER BY min(alloc_start_at), group_key, part
         ) AS ordinal
     FROM divided
     GROUP BY group_key, part
+),
+
+titled_run AS (
+    SELECT
+        group_key,
+        part,
+        CASE WHEN ordinal = 1 THEN group_name ELSE group_name || '-' || ordinal END AS run
+    FROM unique_name
 )
 
 SELECT
-    CASE
-        WHEN unique_name.ordinal = 1 THEN unique_name.group_name
-        ELSE unique_name.group_name || '-' || unique_name.ordinal
-    END AS run,
+    titled_run.run,
     row_number() OVER (
         PARTITION BY divided.group_key, divided.part
         ORDER BY
@@ -384,11 +383,19 @@ SELECT
         CASE
             WHEN divided.job_key IS NOT NULL THEN divided.alloc_end_at
             ELSE max(divided.alloc_end_at) OVER same_log
-        END AS alloc_end_at
+        END AS alloc_end_at,
+        -- what the site says of a run wins over what was read
+        coalesce(run_setting.target_step, divided.target_step) AS target_step,
+        coalesce(run_setting.n_accelerators, divided.n_accelerators) AS n_accelerators,
+        CASE
+            WHEN run_setting.n_accelerators IS NOT NULL THEN 'setting'
+            ELSE divided.accelerators_origin
+        END AS accelerators_origin
     )
 FROM divided
-INNER JOIN unique_name
-    ON divided.group_key = unique_name.group_key AND divided.part = unique_name.part
+INNER JOIN titled_run
+    ON divided.group_key = titled_run.group_key AND divided.part = titled_run.part
+LEFT JOIN run_setting ON titled_run.run = run_setting.run
 WINDOW same_log AS (
     PARTITION BY divided.group_key, divided.part, divided.job_key, divided.source_id
 )

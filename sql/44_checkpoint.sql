@@ -23,7 +23,8 @@
 -- column gap_cost_us: cost from the gap between the steps around it
 -- column timer_us: the framework's own timer
 -- column stated_us: end less begin, where both are stamped
--- column cost_us: exposed cost that is used
+-- column cost_us: exposed cost that is used, without an outage inside the save
+-- column outage_us: what a save took beyond five times the median and ten minutes
 -- column cost_origin: gap, timer, stated or null
 -- column error_us: how far gap_cost_us may be off
 -- column why: why it is not verified, in words
@@ -372,7 +373,11 @@ graded AS (
         coalesce(
             loaded_at IS NOT NULL OR (done_line IS NOT NULL AND $verified_rank::BIGINT <= 1), FALSE
         ) AS is_verified,
-        done_line IS NOT NULL OR loaded_at IS NOT NULL AS is_complete
+        done_line IS NOT NULL OR loaded_at IS NOT NULL AS is_complete,
+        greatest(
+            5 * quantile_disc(cost_us, 0.5) FILTER (WHERE done_line IS NOT NULL) OVER (PARTITION BY run),
+            600000000
+        ) AS limit_us
     FROM dated
 )
 
@@ -406,7 +411,8 @@ SELECT
     gap_cost_us,
     timer_us,
     stated_us,
-    CASE WHEN is_complete THEN cost_us END AS cost_us,
+    CASE WHEN is_complete THEN least(cost_us, limit_us) END AS cost_us,
+    CASE WHEN is_complete THEN greatest(0, cost_us - limit_us) END AS outage_us,
     CASE WHEN is_complete THEN cost_origin END AS cost_origin,
     error_us,
     CASE

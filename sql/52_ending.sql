@@ -1,6 +1,6 @@
 -- table: ending
 -- grain: how one attempt that did steps came to its end
--- reads: attempt, checkpoint, baseline, sign, planned_window
+-- reads: attempt, step, log_event, checkpoint, baseline, sign, planned_window
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -12,7 +12,8 @@
 -- column cause_source_id: its file
 -- column rule: the rule that decided kind and cause, in words
 -- column signature: cause and kind of its first sign, to recognise the same failure again
--- column phase: step or save
+-- column phase: step, save or evaluation
+-- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
 -- column progress_at: UTC us, the last progress of any kind
 -- column last_step_at: UTC us
 -- column overdue_at: UTC us, when the next line was overdue
@@ -53,6 +54,57 @@ save_law AS (
     GROUP BY run
 ),
 
+evaluation_pause AS (
+    SELECT
+        run,
+        quantile_disc(evaluation_us, 0.5) AS usual_us,
+        quantile_disc(evaluation_us, 0.999) AS longest_us
+    FROM step
+    WHERE evaluation_us > 0
+    GROUP BY run
+),
+
+evaluation_step AS (
+    SELECT DISTINCT
+        attempt.run,
+        log_event.step
+    FROM log_event
+    INNER JOIN attempt ON log_event.source_id = attempt.source_id
+    WHERE log_event.kind = 'evaluation' AND log_event.step IS NOT NULL
+),
+
+evaluation_law AS (
+    SELECT
+        paced.run,
+        max(paced.step) AS some_step,
+        min(paced.distance) AS every_steps,
+        any_value(evaluation_pause.usual_us) AS usual_us,
+        any_value(evaluation_pause.longest_us) AS longest_us
+    FROM (
+        SELECT
+            run,
+            step,
+            step - lag(step) OVER (PARTITION BY run ORDER BY step) AS distance
+        FROM evaluation_step
+    ) AS paced
+    INNER JOIN evaluation_pause ON paced.run = evaluation_pause.run
+    GROUP BY paced.run
+),
+
+tail_evaluation AS (
+    SELECT
+        attempt.run,
+        attempt.attempt,
+        max(log_event.logged_at) FILTER (WHERE log_event.strength = 'stated') AS stated_at
+    FROM attempt
+    INNER JOIN log_event ON attempt.source_id = log_event.source_id
+    WHERE
+        log_event.kind = 'evaluation'
+        AND log_event.line_no > attempt.last_step_line
+        AND log_event.line_no <= attempt.last_line
+    GROUP BY attempt.run, attempt.attempt
+),
+
 sequence AS (
     SELECT
         *,
@@ -75,6 +127,16 @@ progressed AS (
         tail_save.done_at AS tail_done_at,
         save_law.usual_us AS save_us,
         save_law.longest_us AS save_longest_us,
+        evaluation_law.usual_us AS evaluation_us,
+        evaluation_law.longest_us AS evaluation_longest_us,
+        tail_evaluation.attempt IS NOT NULL AS has_evaluated,
+        tail_evaluation.stated_at AS evaluation_stated_at,
+        -- one was due after the last step, and no line says that it ended
+        coalesce(
+            tail_evaluation.attempt IS NULL
+            AND (sequence.last_step - evaluation_law.some_step) % evaluation_law.every_steps = 0,
+            FALSE
+        ) AS is_due,
         baseline.hang_us AS step_hang_us,
         baseline.line_us,
         coalesce(
@@ -88,6 +150,9 @@ progressed AS (
     LEFT JOIN tail_save
         ON sequence.run = tail_save.run AND sequence.attempt = tail_save.attempt
     LEFT JOIN save_law ON sequence.run = save_law.run
+    LEFT JOIN evaluation_law ON sequence.run = evaluation_law.run
+    LEFT JOIN tail_evaluation
+        ON sequence.run = tail_evaluation.run AND sequence.attempt = tail_evaluation.attempt
     LEFT JOIN baseline
         ON
             sequence.run = baseline.run
@@ -95,19 +160,43 @@ progressed AS (
     WHERE sequence.n_step_lines > 0 AND sequence.last_step_at IS NOT NULL
 ),
 
--- a save that was completed after the last step counts as progress; one still open is a phase
-placed AS (
+-- a save or evaluation that was completed after the last step counts as progress; one still open
+-- is a phase with a threshold of its own
+evaluated AS (
     SELECT
         *,
-        CASE WHEN is_saving THEN 'save' ELSE 'step' END AS phase,
-        greatest(
-            last_step_at,
-            CASE WHEN is_saving THEN last_step_at ELSE coalesce(tail_done_at, last_step_at) END
-        ) AS progress_at,
+        is_due AND NOT is_saving AND tail_done_at IS NULL AS is_evaluating,
+        CASE
+            WHEN has_evaluated
+                THEN
+                    greatest(
+                        last_step_at,
+                        coalesce(evaluation_stated_at, last_step_at + coalesce(evaluation_us, 0))
+                    )
+        END AS raw_evaluated_at
+    FROM progressed
+),
+
+placed AS (
+    SELECT
+        * EXCLUDE (raw_evaluated_at),
+        CASE
+            WHEN is_saving THEN 'save'
+            WHEN is_evaluating THEN 'evaluation'
+            ELSE 'step'
+        END AS phase,
         CASE
             WHEN is_saving THEN coalesce(greatest(5 * save_longest_us, step_hang_us), step_hang_us)
+            WHEN is_evaluating THEN greatest(5 * evaluation_longest_us, step_hang_us)
+            -- an evaluation of unknown length follows: no verdict on how long it may be silent
+            WHEN has_evaluated AND evaluation_stated_at IS NULL AND evaluation_us IS NULL THEN NULL
             ELSE step_hang_us
         END AS hang_us,
+        CASE
+            WHEN is_recorded AND raw_evaluated_at IS NOT NULL
+                THEN least(raw_evaluated_at, greatest(last_step_at, alloc_end_at))
+            ELSE raw_evaluated_at
+        END AS evaluated_at,
         CASE
             WHEN is_same_job AND is_recorded THEN coalesce(cancel_at, next_seen_at, alloc_end_at)
             WHEN is_recorded
@@ -120,7 +209,18 @@ placed AS (
                     )
             ELSE coalesce(cancel_at, last_at)
         END AS raw_stop_at
-    FROM progressed
+    FROM evaluated
+),
+
+progress AS (
+    SELECT
+        *,
+        greatest(
+            last_step_at,
+            coalesce(evaluated_at, last_step_at),
+            CASE WHEN is_saving THEN last_step_at ELSE coalesce(tail_done_at, last_step_at) END
+        ) AS progress_at
+    FROM placed
 ),
 
 stopped AS (
@@ -128,11 +228,15 @@ stopped AS (
         * EXCLUDE (raw_stop_at),
         greatest(raw_stop_at, progress_at) AS stop_at,
         progress_at
-        + CASE WHEN is_saving THEN coalesce(save_us, line_us, 0) ELSE coalesce(line_us, 0) END
+        + CASE
+            WHEN is_saving THEN coalesce(save_us, line_us, 0)
+            WHEN is_evaluating THEN coalesce(evaluation_us, line_us, 0)
+            ELSE coalesce(line_us, 0)
+        END
             AS overdue_at,
         greatest(raw_stop_at, progress_at) - progress_at AS silent_us,
         coalesce(greatest(raw_stop_at, progress_at) - progress_at > hang_us, FALSE) AS is_hang
-    FROM placed
+    FROM progress
 ),
 
 cause AS (
@@ -371,6 +475,7 @@ SELECT
     rule,
     concat_ws('/', cause, sign_kind, sign_code) AS signature,
     phase,
+    evaluated_at,
     progress_at,
     last_step_at,
     overdue_at,

@@ -12,7 +12,7 @@
 -- column cause: cause
 -- column cause_strength: stated or derived
 -- column rule: rule behind kind and cause
--- column phase: step or save
+-- column phase: step, save or evaluation
 -- column is_secondary: failed before a newer checkpoint was verified, after a failure
 -- column attempts: the interrupted attempt and each failed retry
 -- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
@@ -26,6 +26,7 @@
 -- column detected_at: UTC us
 -- column detector: who acted
 -- column replaced_at: UTC us
+-- column launch_from_at: UTC us, when the launch that came back began: its nodes there, retries over
 -- column launched_at: UTC us, null when only bounded
 -- column launched_low: UTC us
 -- column launched_high: UTC us
@@ -100,7 +101,7 @@ inside AS (
         sum(
             coalesce(thrown.work_us, 0)
             + CASE
-                WHEN ending.phase = 'save' OR ending.detector = 'program' THEN 0
+                WHEN ending.phase IN ('save', 'evaluation') OR ending.detector = 'program' THEN 0
                 ELSE greatest(0, ending.fault_at - ending.progress_at)
             END
         )::BIGINT AS lost_us
@@ -233,7 +234,7 @@ partial AS (
         chain.incident,
         sum(
             CASE
-                WHEN ending.phase = 'save' THEN 0
+                WHEN ending.phase IN ('save', 'evaluation') THEN 0
                 WHEN ending.detector = 'program' THEN 0
                 ELSE greatest(0, ending.fault_at - ending.progress_at)
             END
@@ -355,6 +356,7 @@ moment AS (
         failed.last_step,
         coalesce(failed.job_key, 'log ' || failed.source_id) AS failed_allocation,
         back.alloc_start_at AS back_start_at,
+        back_span.from_at AS back_from_at,
         coalesce(back.job_key, 'log ' || back.source_id) AS back_allocation,
         back.launch_low,
         back.launch_high,
@@ -378,6 +380,8 @@ moment AS (
         ON returned.run = last_ending.run AND returned.last_failed_attempt = last_ending.attempt
     INNER JOIN attempt AS failed ON returned.run = failed.run AND returned.attempt = failed.attempt
     LEFT JOIN attempt AS back ON returned.run = back.run AND returned.resumed_by = back.attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
     LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
 )
 
@@ -418,6 +422,9 @@ SELECT
         WHEN moment.back_allocation = moment.failed_allocation THEN moment.detected_at
         ELSE greatest(moment.back_start_at, moment.detected_at)
     END AS replaced_at,
+    CASE
+        WHEN moment.resumed_by IS NOT NULL THEN greatest(moment.back_from_at, moment.detected_at)
+    END AS launch_from_at,
     CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END AS launched_at,
     greatest(moment.launch_low, moment.back_start_at) AS launched_low,
     moment.launch_high AS launched_high,
@@ -441,7 +448,17 @@ SELECT
     newest_good.captured_at AS verified_captured_at,
     CASE
         WHEN
-            moment.resume_step < newest_good.step AND moment.ending_kind = 'failure'
+            moment.resume_step < newest_good.step
+            AND EXISTS (
+                SELECT 1
+                FROM attempt AS tried
+                WHERE
+                    tried.run = moment.run
+                    AND tried.attempt > moment.attempt
+                    AND tried.attempt < moment.resumed_by
+                    AND tried.loaded_step = newest_good.step
+                    AND tried.restored_line IS NULL
+            )
             THEN moment.resume_step
         ELSE newest_good.step
     END AS verified_step_hindsight,
@@ -467,11 +484,7 @@ SELECT
             THEN
                 greatest(
                     0,
-                    CASE
-                        WHEN moment.back_allocation = moment.failed_allocation
-                            THEN moment.detected_at
-                        ELSE greatest(moment.back_start_at, moment.detected_at)
-                    END
+                    greatest(moment.back_from_at, moment.detected_at)
                     - moment.detected_at
                     - coalesce(retry.retries_us, 0)
                     - coalesce(inside.lost_us, 0)

@@ -37,7 +37,10 @@ bound AS (
         ending.fault_high,
         ending.detected_at,
         ending.overdue_at,
-        ending.last_step_at,
+        ending.phase,
+        ending.evaluated_at,
+        coalesce(ending.evaluated_at, ending.last_step_at) AS last_step_at,
+        ending.last_step_at AS stepped_at,
         chain.incident,
         coalesce(chain.is_repeat, FALSE) AS is_repeat,
         after_ending.ending AS after_what,
@@ -215,6 +218,18 @@ point AS (
     INNER JOIN tail_save ON bound.run = tail_save.run AND bound.attempt = tail_save.attempt
     WHERE bound.has_steps
     UNION ALL
+    -- an evaluation, whole or cut short
+    SELECT
+        run,
+        attempt,
+        'evaluation',
+        NULL,
+        stepped_at,
+        0,
+        3
+    FROM bound
+    WHERE has_steps AND (evaluated_at IS NOT NULL OR phase = 'evaluation')
+    UNION ALL
     -- then the step under way, or idling
     SELECT
         bound.run,
@@ -229,7 +244,10 @@ point AS (
             WHEN bound.ending = 'interrupted' AND bound.detector <> 'program' THEN bound.incident
         END,
         coalesce(
-            CASE WHEN tail_save.is_open THEN bound.fault_at ELSE tail_save.done_at END,
+            CASE
+                WHEN tail_save.is_open OR bound.phase = 'evaluation' THEN bound.fault_at
+                ELSE tail_save.done_at
+            END,
             bound.last_step_at
         ),
         CASE

@@ -153,11 +153,39 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
     for name in ("launched", "load_started", "restored"):
         if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
             bounds[f"{name}_at"] = _between(row[f"{name}_low"], row[f"{name}_high"])
+    bounds.update(_stage_bounds(row))
     return bounds
+
+
+def _stage_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """Low and high of launch, restore and warm-up where the load is not stamped."""
+    begin, first_step = row["launch_from_at"], row["first_step_at"]
+    load_low, load_high = row["load_started_low"], row["load_started_high"]
+    done_low, done_high = row["restored_low"], row["restored_high"]
+    if None in (begin, first_step, load_low, load_high, done_low, done_high):
+        return {}
+    found = {}
+    if row["load_started_at"] is None:
+        found["launch_s"] = _between(max(0, load_low - begin), load_high - begin)
+    if row["load_started_at"] is None or row["restored_at"] is None:
+        found["restore_s"] = _between(max(0, done_low - load_high), done_high - load_low)
+    if row["restored_at"] is None:
+        found["warmup_s"] = _between(max(0, first_step - done_high), first_step - done_low)
+    return found
+
+
+def _stages(row: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """Launch, restore and warm-up, seconds; with nothing to load the launch goes to the step."""
+    begin, first_step = row["launch_from_at"], row["first_step_at"]
+    if row["recovery_source"] == "scratch":
+        return _difference_s(first_step, begin), 0.0, 0.0
+    load, done = row["load_started_at"], row["restored_at"]
+    return _difference_s(load, begin), _difference_s(done, load), _difference_s(first_step, done)
 
 
 def _incident(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Incident:
     fault_at = row["fault_at"]
+    launch_s, restore_s, warmup_s = _stages(row)
     loss = [row["lost_work_us"], row["recovery_us"]]
     loss_us = None if None in loss else sum(loss) + (row["detection_us"] or 0)
     loss_acc_us = row["loss_acc_us"]
@@ -197,9 +225,9 @@ def _incident(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Incident:
         detection_s=seconds(row["detection_us"]),
         replacement_s=seconds(row["replacement_us"]),
         retries_s=seconds(row["retries_us"]) if row["resumed_by"] is not None else None,
-        launch_s=_difference_s(row["load_started_at"], row["replaced_at"]),
-        restore_s=_difference_s(row["restored_at"], row["load_started_at"]),
-        warmup_s=_difference_s(row["first_step_at"], row["restored_at"]),
+        launch_s=launch_s,
+        restore_s=restore_s,
+        warmup_s=warmup_s,
         recovery_s=seconds(row["recovery_us"]),
         recovery_source=row["recovery_source"],
         loss_s=seconds(loss_us),
@@ -403,11 +431,18 @@ def states(warehouse: Warehouse, window: Window | None = None) -> list[State]:
 
 _CADENCE = """
 WITH good AS (
-    SELECT run, attempt, ordinal, step, captured_at,
-        lag(step) OVER (PARTITION BY run, attempt ORDER BY ordinal) AS before_step,
-        lag(captured_at) OVER (PARTITION BY run, attempt ORDER BY ordinal) AS before_at
+    SELECT checkpoint.run, checkpoint.attempt, checkpoint.step, checkpoint.captured_at,
+        coalesce(
+            lag(checkpoint.step) OVER (
+                PARTITION BY checkpoint.run, checkpoint.attempt ORDER BY checkpoint.ordinal
+            ),
+            attempt.loaded_step
+        ) AS before_step
     FROM checkpoint
-    WHERE state = 'verified' AND tier = 'remote' AND NOT is_final
+    INNER JOIN attempt
+        ON checkpoint.run = attempt.run AND checkpoint.attempt = attempt.attempt
+    WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
+        AND NOT checkpoint.is_final
 ),
 
 trained AS (
@@ -418,7 +453,8 @@ trained AS (
 
 pair AS (
     SELECT good.run, good.step - good.before_step AS steps,
-        (later.so_far_us - earlier.so_far_us)::BIGINT AS trained_us
+        -- an attempt begins with the state that it loaded: nothing trained since
+        (later.so_far_us - coalesce(earlier.so_far_us, 0))::BIGINT AS trained_us
     FROM good
     LEFT JOIN trained AS later
         ON good.run = later.run AND good.attempt = later.attempt AND good.step = later.step

@@ -10,27 +10,31 @@ WITH charged AS (
     FROM ledger
     WHERE incident IS NOT NULL
     GROUP BY run, incident
+),
+
+-- an allocation may end before the last line of its log, and a run may be taken over
+whole AS (
+    SELECT
+        chain.run,
+        chain.incident
+    FROM chain
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN span ON chain.run = span.run AND chain.attempt = span.attempt
+    WHERE chain.incident IS NOT NULL
+    GROUP BY chain.run, chain.incident
+    HAVING bool_and(ending.detected_at <= span.to_at AND span.takeover_at IS NULL)
 )
 
 SELECT
     incident.run,
     incident.incident_id,
     incident.lost_work_us,
-    charged.lost_work_us AS charged_us
+    charged.lost_work_us AS charged_lost_us,
+    incident.detection_us,
+    charged.detection_us AS charged_detection_us
 FROM incident
+INNER JOIN whole ON incident.run = whole.run AND incident.incident = whole.incident
 LEFT JOIN charged ON incident.run = charged.run AND incident.incident = charged.incident
 WHERE
-    incident.lost_work_us IS NOT NULL
-    AND incident.lost_work_us <> coalesce(charged.lost_work_us, 0)
-    -- steps of an orphan are no lost work
-    AND NOT EXISTS (
-        SELECT 1
-        FROM ledger AS other
-        WHERE other.run = incident.run AND other.bucket = 'orphan'
-    )
-    -- the last step may be stamped after the scheduler's end of the allocation
-    AND incident.fault_at <= (
-        SELECT attempt.alloc_end_at
-        FROM attempt
-        WHERE attempt.run = incident.run AND attempt.attempt = incident.attempt
-    )
+    incident.lost_work_us <> coalesce(charged.lost_work_us, 0)
+    OR incident.detection_us <> coalesce(charged.detection_us, 0)

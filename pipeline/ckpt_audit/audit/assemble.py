@@ -164,8 +164,7 @@ def _advice(
         r_s=_mean([item.recovery_s for item in random if item.recovery_s is not None]) or 0.0,
         c_values_s=[save.cost_s for save in observed.checkpoints if save.cost_s is not None],
         n_incidents=mean_time.incidents if mean_time else 0,
-        wall_h=calendar_h or 1.0,
-        wall_h_per_month=calendar_h or 1.0,
+        wall_h=calendar_h,
         assumptions=_assumptions(observed),
     )
 
