@@ -76,9 +76,9 @@ judged AS (
             AND coalesce(log_attempt.launch_high >= job.started_at, TRUE)
         ) AS fits,
         row_number() OVER (
-            PARTITION BY candidate.source_id, candidate.attempt_no ORDER BY job.started_at
-        ) AS job_ordinal,
-        count(*) OVER (PARTITION BY candidate.source_id, candidate.attempt_no) AS n_jobs
+            PARTITION BY candidate.source_id, candidate.attempt_no
+            ORDER BY job.started_at, job.job_key
+        ) AS job_ordinal
     FROM candidate
     INNER JOIN job ON candidate.job_key = job.job_key
     INNER JOIN log_attempt

@@ -107,6 +107,7 @@ titled AS (
     SELECT
         source.source_id,
         source.run_override,
+        source.path AS source_path,
         folder.save_folder,
         regexp_replace(source.path, '[^/]*$', '') AS log_folder,
         regexp_replace(
@@ -166,22 +167,49 @@ logged AS (
             WHEN titled.save_folder IS NOT NULL THEN 'checkpoint folder, no scheduler record'
             ELSE 'file name, no scheduler record'
         END AS joined_by,
+        titled.source_path,
         placed_attempt.* EXCLUDE (setting_run, job_group_key, job_group_name)
     FROM placed_attempt
     INNER JOIN titled ON placed_attempt.source_id = titled.source_id
 ),
 
--- a second file of the same job that did no step (standard error) is evidence, not an execution
-execution AS (
+-- a program runs once at a time in its job: what lies inside another execution is a copy of its log
+distinct_log AS (
     SELECT logged.*
     FROM logged
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM logged AS whole
+            WHERE
+                whole.job_key = logged.job_key
+                AND whole.source_id <> logged.source_id
+                AND logged.n_step_lines > 0
+                AND whole.first_step <= logged.first_step
+                AND whole.last_step >= logged.last_step
+                AND whole.first_step_at <= logged.first_step_at
+                AND whole.last_step_at >= logged.last_step_at
+                AND (
+                    whole.n_step_lines > logged.n_step_lines
+                    OR (
+                        whole.n_step_lines = logged.n_step_lines
+                        AND whole.source_path < logged.source_path
+                    )
+                )
+        )
+),
+
+-- a second file of the same job that did no step (standard error) is evidence, not an execution
+execution AS (
+    SELECT logged.* EXCLUDE (source_path)
+    FROM distinct_log AS logged
     WHERE
         logged.n_step_lines > 0
         OR (
             logged.job_key IS NOT NULL
             AND NOT EXISTS (
                 SELECT 1
-                FROM logged AS other
+                FROM distinct_log AS other
                 WHERE
                     other.job_key = logged.job_key
                     AND other.source_id <> logged.source_id
@@ -282,7 +310,11 @@ detailed AS (
             attempt_no,
             start_no, world_size
         ),
-        coalesce(execution.first_at, named_job.started_at) AS begins_at
+        coalesce(execution.first_at, named_job.started_at) AS begins_at,
+        -- files of one job stand in the order in which they begin
+        min(execution.first_at) OVER (
+            PARTITION BY every_attempt.job_key, every_attempt.source_id
+        ) AS file_begins_at
     FROM every_attempt
     LEFT JOIN execution
         ON
@@ -305,7 +337,7 @@ chained AS (
     FROM detailed
     WINDOW earlier AS (
         PARTITION BY group_key
-        ORDER BY coalesce(alloc_start_at, begins_at), attempt_no, job_key, source_id
+        ORDER BY coalesce(alloc_start_at, begins_at), file_begins_at, attempt_no, job_key, source_id
     )
 ),
 
@@ -337,7 +369,8 @@ divided AS (
             END
         ) OVER (
             PARTITION BY group_key
-            ORDER BY coalesce(alloc_start_at, begins_at), attempt_no, job_key, source_id
+            ORDER BY
+                coalesce(alloc_start_at, begins_at), file_begins_at, attempt_no, job_key, source_id
         ) AS part
     FROM chained
 ),
@@ -368,12 +401,20 @@ SELECT
         PARTITION BY divided.group_key, divided.part
         ORDER BY
             coalesce(divided.alloc_start_at, divided.begins_at),
+            divided.file_begins_at,
             divided.attempt_no,
             divided.job_key,
             divided.source_id
     ) AS attempt,
     divided.* EXCLUDE (
-        group_name, begins_at, before_step, before_target, before_state, before_at, part
+        group_name,
+        begins_at,
+        file_begins_at,
+        before_step,
+        before_target,
+        before_state,
+        before_at,
+        part
     ) REPLACE (
         -- without records the span of the log stands for the one allocation
         CASE

@@ -44,12 +44,24 @@ WITH placed AS (
     WHERE log_step.logged_at IS NOT NULL
 ),
 
+-- a step is complete no earlier than the one before it, whatever a clock said
+forward AS (
+    SELECT
+        * REPLACE (
+            max(logged_at) OVER (
+                PARTITION BY run, attempt ORDER BY line_no
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS logged_at
+        )
+    FROM placed
+),
+
 ordered AS (
     SELECT
         *,
         lag(step) OVER line_order AS before_step,
         lag(logged_at) OVER line_order AS before_at
-    FROM placed
+    FROM forward
     WINDOW line_order AS (PARTITION BY run, attempt ORDER BY line_no)
 ),
 

@@ -375,7 +375,9 @@ graded AS (
         ) AS is_verified,
         done_line IS NOT NULL OR loaded_at IS NOT NULL AS is_complete,
         greatest(
-            5 * quantile_disc(cost_us, 0.5) FILTER (WHERE done_line IS NOT NULL) OVER (PARTITION BY run),
+            5
+            * quantile_disc(cost_us, 0.5) FILTER (WHERE done_line IS NOT NULL)
+                OVER (PARTITION BY run),
             600000000
         ) AS limit_us
     FROM dated

@@ -4,7 +4,7 @@
 -- params:
 -- column run: run
 -- column attempt: attempt
--- column ending: complete, running or interrupted
+-- column ending: complete, running, continued (the log goes on in another file) or interrupted
 -- column kind: failure, preemption, planned or unknown, null when complete or running
 -- column cause: cause
 -- column cause_strength: stated or derived
@@ -114,6 +114,9 @@ sequence AS (
         lead(CASE WHEN n_step_lines > 0 THEN loaded_step END IGNORE NULLS) OVER run_order
             AS next_loaded_step,
         lead(submitted_at) OVER run_order AS next_submitted_at,
+        lead(first_step) OVER run_order AS next_first_step,
+        lead(first_step_at) OVER run_order AS next_first_step_at,
+        lead(coalesce(launch_line, load_line, tracker_line)) OVER run_order AS next_launch_line,
         lead(coalesce(first_at, launch_high, alloc_start_at)) OVER run_order AS next_seen_at,
         max(alloc_end_at) OVER () AS data_end_at
     FROM attempt
@@ -329,6 +332,15 @@ judged AS (
         precursor.precursor_at,
         CASE
             WHEN stopped.is_complete THEN 'complete'
+            -- a rotated log: the next file of the job begins with the next step, and no start
+            WHEN
+                (stopped.next_job_key IS NOT DISTINCT FROM stopped.job_key)
+                AND stopped.next_source_id <> stopped.source_id
+                AND stopped.next_launch_line IS NULL
+                AND stopped.next_first_step > stopped.last_step
+                AND stopped.next_first_step_at - stopped.progress_at
+                <= coalesce(stopped.hang_us, stopped.next_first_step_at - stopped.progress_at)
+                THEN 'continued'
             WHEN stopped.next_attempt IS NULL AND stopped.is_alloc_open THEN 'running'
             WHEN
                 stopped.next_attempt IS NULL AND NOT stopped.is_recorded

@@ -236,7 +236,7 @@ point AS (
         bound.attempt,
         CASE
             WHEN bound.ending = 'complete' THEN 'spare_idle'
-            WHEN bound.ending = 'running' THEN 'productive'
+            WHEN bound.ending IN ('running', 'continued') THEN 'productive'
             WHEN bound.detector = 'program' THEN 'planned'
             ELSE 'lost_work'
         END,

@@ -35,6 +35,7 @@ class Log:
     path: str = "slurm-1.out"
     format: str = "job_log"
     tz: str | None = None
+    machine_tz: str | None = None
     refs: tuple[str, ...] = ()
     content: str = "a"
     rows: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -105,6 +106,7 @@ class Log:
             "head_sha256": "",
             "tz_given": self.tz,
             "tz_given_origin": None if self.tz is None else "flag",
+            "machine_tz": self.machine_tz,
             "name_refs": list(self.refs),
         }
         self._insert("source", [source])
@@ -413,6 +415,18 @@ def test_only_what_changed_is_dated_again(warehouse: Warehouse) -> None:
     warehouse.execute("DELETE FROM source WHERE source_id = 1")
     date(warehouse)
     assert warehouse.rows("SELECT DISTINCT source_id FROM line_time") == [(2,)]
+
+
+@pytest.mark.parametrize("read_under", ["Europe/Berlin", "UTC"])
+def test_the_zone_of_the_machine_that_read_it_stays(warehouse: Warehouse, read_under: str) -> None:
+    log = Log(warehouse, 1, path="a.log", machine_tz=read_under)
+    log.step(1, "2026-07-01T12:00:00").write()
+    (choice,) = date(warehouse, machine="Asia/Tokyo").zones
+    assert (choice.tz, choice.origin, choice.is_assumed) == (read_under, "machine", True)
+    assert date(warehouse, machine="America/New_York").n_dated == 0
+    other = Log(warehouse, 2, path="b.out", machine_tz=read_under)
+    other.step(1, "2026-07-01T12:00:00").write()
+    assert date(warehouse, zone="Asia/Tokyo").zones[1].tz == "Asia/Tokyo"
 
 
 def test_the_order_of_ingestion_does_not_matter(warehouse: Warehouse) -> None:

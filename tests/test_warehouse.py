@@ -10,7 +10,7 @@ import pytest
 
 import ckpt_audit
 from ckpt_audit.errors import WarehouseBusyError, WarehouseError
-from ckpt_audit.warehouse import Warehouse
+from ckpt_audit.warehouse import Warehouse, migrations
 
 HOLDER = """
 import sys, duckdb
@@ -128,6 +128,17 @@ def test_an_older_schema_is_brought_up_to_date(path: Path) -> None:
     with Warehouse.open(path) as warehouse:
         assert warehouse.rows("SELECT max(version) FROM schema_version") == version
         assert warehouse.rows("SELECT * FROM source") == []
+
+
+def test_schema_scripts_are_numbered_without_a_gap(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"00{number}_part.sql").write_text(f"SELECT {number}")
+    assert migrations(tmp_path) == ["SELECT 1", "SELECT 2"]
+    for name in ("004_later.sql", "002_twice.sql"):
+        (tmp_path / name).write_text("SELECT 4")
+        with pytest.raises(WarehouseError, match=name):
+            migrations(tmp_path)
+        (tmp_path / name).unlink()
 
 
 def test_somebody_elses_database_is_left_alone(path: Path) -> None:

@@ -34,13 +34,19 @@ APRIL_TO_MAY = span("2026-04-10", "2026-05-31T23:50")
         ("2026-05-20", span("2026-04-10", "2026-05-20"), "2026-04"),
         # the month under way, where none is over
         ("2026-05-20", span("2026-05-10", "2026-05-20"), "2026-05"),
-        # a run that ended in the month: it is over by the calendar
-        ("2026-06-02", span("2026-04-10", "2026-05-20"), "2026-05"),
-        # minutes past midnight make no month
+        # May is over, and the data do not go on to its end
+        ("2026-06-02", span("2026-04-10", "2026-05-20"), "2026-04"),
+        ("2026-12-02", span("2026-05-02", "2026-05-20"), "2026-05"),
+        # a day of slack at the end
+        ("2026-07-02", span("2026-04-10", "2026-05-30T01:00"), "2026-04"),
+        ("2026-07-02", span("2026-04-10", "2026-05-31T01:00"), "2026-05"),
+        # a sliver of the next month makes no month
+        ("2026-11-28", span("2026-04-28", "2026-06-02T09:00"), "2026-05"),
         ("2026-07-02", span("2026-05-01", "2026-06-01T00:05"), "2026-05"),
-        ("2026-06-10", span("2026-05-31T22:00", "2026-06-10"), "2026-06"),
-        # two hours across a border: the month that has more of them
-        ("2026-07-02", span("2026-05-31T23:30", "2026-06-01T01:30"), "2026-06"),
+        ("2026-07-02", span("2026-05-31T23:30", "2026-06-01T01:30"), "2026-05"),
+        # nothing is complete: the newest that has data
+        ("2026-07-02", span("2026-05-31T22:00", "2026-05-31T22:30"), "2026-05"),
+        ("2026-05-20", span("2026-05-19T22:00", "2026-05-20"), "2026-05"),
     ],
 )
 def test_bare_month_is_the_last_complete_one_that_has_data(

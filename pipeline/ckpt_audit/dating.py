@@ -120,7 +120,8 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
 
     Args:
         warehouse: An open warehouse, in a transaction or not.
-        machine_zone: Name of the zone of this machine, the last resort.
+        machine_zone: Name of the zone of this machine, the last resort for sources that were
+            kept without one.
         zone_for: Gives the configured zone of a path and format with its origin, or None.
 
     Raises:

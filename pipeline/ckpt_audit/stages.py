@@ -147,39 +147,65 @@ def load_checks() -> tuple[Check, ...]:
     return tuple(found)
 
 
-def _run_checks(warehouse: Warehouse, checks: Iterable[Check]) -> list[str]:
-    warnings = []
-    for check in checks:
-        rows = warehouse.rows(check.sql)
-        if not rows:
-            continue
-        message = f"check {check.name}: {check.says} ({len(rows)} rows, first {rows[0]})"
+def _offending(warehouse: Warehouse, check: Check) -> tuple[list[str], str]:
+    """Runs that a check names, and what it found in words; its rows begin with the run."""
+    rows = warehouse.rows(check.sql)
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    words = f"check {check.name}: {check.says} ({count})"
+    return sorted({str(row[0]) for row in rows}), words
+
+
+def _refuse(warehouse: Warehouse, run: str, why: str, stages: Iterable[Stage]) -> str:
+    """Takes a run out of every derived table and says so among the findings."""
+    for stage in stages:
+        if "run" in stage.columns:
+            warehouse.execute(f"DELETE FROM {stage.table} WHERE run = $run", {"run": run})  # noqa: S608
+    text = (
+        f"its numbers contradict each other and are not shown: {why}; look at its logs with "
+        "`ckpt-audit ingest --dry-run`, or forget the one that does not belong"
+    )
+    warehouse.execute(
+        "INSERT INTO finding (kind, subject, text) VALUES ('refused_run', $run, $text)",
+        {"run": run, "text": text},
+    )
+    return f"run {run}: {text}"
+
+
+def _run_checks(
+    warehouse: Warehouse, checks: Iterable[Check], stages: Iterable[Stage]
+) -> list[str]:
+    """Runs all checks; a run that fails one is refused, the others stand."""
+    found = [(check, *_offending(warehouse, check)) for check in checks]
+    warnings = [words for check, runs, words in found if runs and check.severity != "fail"]
+    refused: dict[str, list[str]] = {}
+    for check, runs, words in found:
         if check.severity == "fail":
-            raise WarehouseError(
-                f"{message}; nothing was changed; this is a defect of ckpt-audit, please report it",
-                warehouse.path,
-            )
-        warnings.append(message)
-    return warnings
+            for run in runs:
+                refused.setdefault(run, []).append(words)
+    kept = tuple(stages)
+    return warnings + [
+        _refuse(warehouse, run, "; ".join(words), kept) for run, words in sorted(refused.items())
+    ]
 
 
 def build(warehouse: Warehouse, params: Mapping[str, Value]) -> list[str]:
     """Rebuilds every derived table; the caller holds the transaction.
+
+    A run whose figures break a check of severity ``fail`` is taken out again, with a finding that
+    says why: no number is better than a wrong one, and the other runs are not to suffer.
 
     Args:
         warehouse: An open warehouse inside a transaction.
         params: Values of all parameters that stages declare.
 
     Returns:
-        What the checks of severity ``warn`` found.
-
-    Raises:
-        WarehouseError: A check of severity ``fail`` found rows.
+        What the checks found, a sentence each.
     """
-    for stage in load_stages():
+    stages = load_stages()
+    for stage in stages:
         bound = {name: params[name] for name in stage.params}
         warehouse.execute(f"CREATE OR REPLACE TABLE {stage.table} AS {stage.sql}", bound or None)
-    return _run_checks(warehouse, load_checks())
+    return _run_checks(warehouse, load_checks(), stages)
 
 
 def _run_settings(config: Config) -> pd.DataFrame:
@@ -213,7 +239,7 @@ def run(warehouse: Warehouse, config: Config) -> list[str]:
         config: The configuration.
 
     Returns:
-        What the checks of severity ``warn`` found.
+        What the checks found, a sentence each.
     """
     params: dict[str, Value] = {
         "accelerators_per_node": config.accelerators_per_node,

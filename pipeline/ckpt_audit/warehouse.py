@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -97,7 +98,7 @@ class Warehouse:
         self._connection.close()
 
     def _migrate(self) -> None:
-        scripts = _migrations()
+        scripts = migrations(resources.files("ckpt_audit").joinpath("sql", "schema"))
         newest = len(scripts)
         version = self._version()
         if version > newest:
@@ -206,13 +207,22 @@ def _connect(path: str, read_only: bool, is_last: bool) -> duckdb.DuckDBPyConnec
     return None
 
 
-def _migrations() -> list[str]:
-    """The schema scripts in order; number n brings the schema to version n."""
-    folder = resources.files("ckpt_audit").joinpath("sql", "schema")
+def migrations(folder: Traversable) -> list[str]:
+    """The schema scripts in order; number n brings the schema to version n.
+
+    Args:
+        folder: Where they are.
+
+    Raises:
+        WarehouseError: Their numbers are not 1, 2, 3 and so on.
+    """
     files = sorted(
         (entry for entry in folder.iterdir() if _MIGRATION.fullmatch(entry.name)),
         key=lambda entry: entry.name,
     )
+    for number, entry in enumerate(files, 1):
+        if int(entry.name[:3]) != number:
+            raise WarehouseError(f"the schema script {entry.name} should have number {number:03d}")
     return [entry.read_text(encoding="utf-8") for entry in files]
 
 

@@ -131,15 +131,7 @@ def _named_month(text: str | None, now: int, zone: ZoneInfo) -> Window | None:
 
 
 def _last_month(now: int, zone: ZoneInfo, data_span: tuple[int, int]) -> Window:
-    """The newest month that is over and that data cover by half at least; else the fullest one."""
-    first, last = data_span
-
-    def held(month: Window) -> int:
-        return min(last, month.end_at) - max(first, month.start_at)
-
-    months = months_between(first, last, zone)
-    for month in reversed(months):
-        half = (month.end_at - month.start_at) // 2
-        if month.end_at <= now and held(month) >= min(half, last - first):
-            return month
-    return max(months, key=held)
+    """The last month that is complete; where none is, the newest one that has data."""
+    months = months_between(*data_span, zone)
+    complete = [month for month in months if is_complete(month, now, data_span)]
+    return (complete or months)[-1]

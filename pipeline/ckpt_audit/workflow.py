@@ -61,7 +61,7 @@ def refresh(warehouse: Warehouse, config: Config, machine_zone: str) -> Refreshe
     Args:
         warehouse: Open for writing.
         config: The configuration.
-        machine_zone: IANA zone of naive stamps that nothing else dates.
+        machine_zone: IANA zone of naive stamps that nothing else dates, where none was kept.
     """
     from ckpt_audit import dating, stages
 
@@ -124,6 +124,12 @@ def is_settled(warehouse: Warehouse, config: Config) -> bool:
 def source_paths(warehouse: Warehouse) -> set[str]:
     """Paths of everything that was read."""
     return {str(path) for (path,) in warehouse.rows("SELECT path FROM source")}
+
+
+def unread_sources(warehouse: Warehouse) -> list[tuple[str, str]]:
+    """Paths of inputs that could not be read when last tried, and why."""
+    rows = warehouse.rows("SELECT path, reason FROM unread_source ORDER BY path")
+    return [(str(path), str(reason)) for path, reason in rows]
 
 
 def data_span(warehouse: Warehouse) -> tuple[int, int] | None:

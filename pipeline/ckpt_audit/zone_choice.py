@@ -1,7 +1,7 @@
 """Which time zone the naive stamps of each source are in, and sources that contradict each other.
 
 The order: given on the command line or in the configuration, proved by a pair of clocks, else
-the machine's own, which is an assumption.
+that of the machine that read the source first, which is an assumption.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ SELECT
     source.tz_given,
     source.tz_given_origin,
     source.name_refs,
+    source.machine_tz,
     coalesce(stamped.n_rows, 0),
     coalesce(stamped.n_naive, 0),
     coalesce(stamped.n_utc, 0),
@@ -98,6 +99,7 @@ class Stamps:
         source_id, path, format, content_sha256: As in the table of sources.
         tz_given, tz_given_origin: Zone given for this source, and by what.
         name_refs: Job ids in its name, best first.
+        machine_tz: Zone of the machine that read it first, where that is known.
         n_rows: Raw rows with or without a stamp.
         n_naive, n_utc, n_no_year: Stamps of each kind.
         n_dated_lines: Log lines with a naive or UTC stamp.
@@ -112,6 +114,7 @@ class Stamps:
     tz_given: str | None
     tz_given_origin: str | None
     name_refs: tuple[str, ...]
+    machine_tz: str | None
     n_rows: int
     n_naive: int
     n_utc: int
@@ -131,7 +134,7 @@ class ZoneChoice:
         source_id, path: The source.
         tz: Name of the zone.
         origin: ``flag``, ``config``, ``proved``, ``machine`` or ``utc`` (needs none).
-        is_assumed: Nothing but the machine's own zone speaks for it.
+        is_assumed: Nothing but the zone of the machine that read it speaks for it.
         note: Why, for a person.
     """
 
@@ -172,7 +175,7 @@ class ZoneChooser:
 
     Args:
         warehouse: Where the raw rows are.
-        machine_zone: Name of the machine's zone.
+        machine_zone: Name of this machine's zone, for sources that were kept without one.
         zone_for: Gives the configured zone of a path and format, and the word for its origin.
         refs: Job ids of job logs.
     """
@@ -195,8 +198,9 @@ class ZoneChooser:
         if not source.n_naive and not source.n_no_year:
             return ZoneChoice(source.source_id, source.path, "UTC", "utc", False, "needs no zone")
         tz, origin = self._given(source)
+        machine = source.machine_tz or self.machine_zone
         naive, utc = self._pairs(source)
-        proved = proved_zone(naive, utc, tz or self.machine_zone)
+        proved = proved_zone(naive, utc, tz or machine)
         if tz is not None:
             if proved is not None and proved != tz:
                 self._refute(source, tz, proved, utc)
@@ -204,17 +208,17 @@ class ZoneChooser:
             return ZoneChoice(source.source_id, source.path, tz, origin, False, note)
         note = "lines of the same moment in it print UTC"
         if proved is None:
-            proved = self._by_job(source)
+            proved = self._by_job(source, machine)
             note = "its scheduler record is in UTC"
         if proved is not None:
             return ZoneChoice(source.source_id, source.path, proved, "proved", False, note)
         return ZoneChoice(
             source.source_id,
             source.path,
-            self.machine_zone,
+            machine,
             "machine",
             True,
-            "assumed: the zone of this machine; give the right one with --tz",
+            "assumed: the zone of the machine that read it; give the right one with --tz",
         )
 
     def _given(self, source: Stamps) -> tuple[str | None, str]:
@@ -254,7 +258,7 @@ class ZoneChooser:
             )
             self.conflicts.append(ZoneConflict(source.source_id, source.path, shift, text))
 
-    def _by_job(self, source: Stamps) -> str | None:
+    def _by_job(self, source: Stamps, machine: str) -> str | None:
         """The zone that alone puts a log inside its job, whose record is in UTC."""
         spans = self.jobs.find(self.refs.get(source.source_id, ()))
         low, high = source.naive_low_us, source.naive_high_us
@@ -270,8 +274,8 @@ class ZoneChooser:
         if len(fitting) != 1:
             return None
         moment = np.array([low], dtype=np.int64)
-        here = int(low - localise(moment, self.machine_zone).early[0])
-        return self.machine_zone if here == fitting[0] else offset_name(fitting[0])
+        here = int(low - localise(moment, machine).early[0])
+        return machine if here == fitting[0] else offset_name(fitting[0])
 
 
 def hours(shift_us: int) -> str:

@@ -11,3 +11,5 @@ WHERE
     OR detected_at < fault_at
     OR coalesce(detection_us < 0, FALSE)
     OR coalesce(steps_lost < 0, FALSE)
+    OR coalesce(recovery_us < 0, FALSE)
+    OR coalesce(lost_work_us < 0, FALSE)

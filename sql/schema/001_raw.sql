@@ -5,6 +5,7 @@
 -- One row per input file, known by its decompressed content and the job ids in its name.
 -- head_sha256 is of the first 4096 bytes. When the file grew it is read again from safe_offset,
 -- the start of line safe_line, and rows from line redo_line on are replaced.
+-- machine_tz is the zone of the machine that read it first, the last resort for naive readings.
 CREATE TABLE source (
     source_id INTEGER NOT NULL,
     path VARCHAR NOT NULL,
@@ -22,7 +23,14 @@ CREATE TABLE source (
     tz_given VARCHAR,
     tz_given_origin VARCHAR,
     run_override VARCHAR,
+    machine_tz VARCHAR,
     name_refs VARCHAR[] NOT NULL
+);
+
+-- Inputs that could not be read to their end when last tried, and why.
+CREATE TABLE unread_source (
+    path VARCHAR NOT NULL PRIMARY KEY,
+    reason VARCHAR NOT NULL
 );
 
 CREATE TABLE raw_step (

@@ -90,6 +90,31 @@ def test_a_save_that_did_not_come(run: RunReport, steps: int, state: str) -> Non
     assert states(replace(data, runs=(ahead,)))["save_missing"] == state
 
 
+@pytest.mark.parametrize(("steps", "state"), [(999, "OK"), (1800, "WARNING"), (4000, "CRITICAL")])
+@pytest.mark.parametrize("by_time", [False, True])
+def test_a_first_save_that_did_not_come(
+    run: RunReport, steps: int, state: str, by_time: bool
+) -> None:
+    data = data_of(run)
+    began = replace(data.runs[0].run, first_step=50_001, last_step=50_001 + steps)
+    cadence = replace(
+        run.cadence,
+        configured_steps=None if by_time else 1000,
+        configured_s=5000.0,
+        observed_steps=None,
+        step_s=5.0,
+    )
+    never = replace(data.runs[0], run=began, cadence=cadence, checkpoints=(), newest_verified=None)
+    assert states(replace(data, runs=(never,)))["save_missing"] == state
+
+
+def test_how_often_it_saves_is_not_known(run: RunReport) -> None:
+    data = data_of(run)
+    unsaid = replace(run.cadence, configured_steps=None, configured_s=None, observed_steps=None)
+    never = replace(data.runs[0], cadence=unsaid, checkpoints=(), newest_verified=None)
+    assert states(replace(data, runs=(never,)))["save_missing"] == "UNKNOWN"
+
+
 def test_a_restart_loop(run: RunReport) -> None:
     data = data_of(run)
     incident = replace(month().runs[0].incidents[0], fault_at=data.as_of - US_PER_H, attempts=4)
@@ -123,6 +148,18 @@ def test_a_source_of_which_nothing_was_read(run: RunReport) -> None:
     data = data_of(run)
     source = replace(data.sources[0], n_rows=0, n_rejected=9)
     assert states(replace(data, sources=(source,)))["input_unreadable"] == "UNKNOWN"
+
+
+def test_inputs_that_could_not_be_read(run: RunReport) -> None:
+    data = data_of(run)
+    unread = [("a.gz", "damaged"), ("b.gz", "damaged")]
+    (found,) = [
+        result
+        for result in run_checks(data, data.as_of, LIMITS, unread)
+        if result.name == "input_unreadable"
+    ]
+    assert (found.state, found.subject, found.value) == (State.UNKNOWN, "a.gz", 2.0)
+    assert found.summary == "2 inputs could not be read; the first is a.gz: damaged"
 
 
 def test_gravity() -> None:

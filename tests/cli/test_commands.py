@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from ckpt_audit import workflow
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.documents import dumps, report_document, schema
 from tests.cli.conftest import Call
@@ -55,6 +57,21 @@ def test_incidents_are_one_line_each(call: Call, loaded: Asked, facts: ReportDat
     assert lines[0].split()[:3] == ["id", "fault", "(UTC)"]
     assert [line.split()[0] for line in lines[1:]] == [incident.id for incident in found]
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_planned_end_was_not_to_be_detected(
+    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = facts.runs[0]
+    first = replace(run.incidents[0], kind="planned", cause="time_limit", detection_s=None)
+    second = replace(run.incidents[1], detection_s=None)
+    changed = replace(facts, runs=(replace(run, incidents=(first, second)),))
+    monkeypatch.setattr(workflow, "load_report_data", lambda *_: changed)
+    planned, failed = call("incidents").out.splitlines()[1:]
+    assert " \N{EN DASH} " in planned
+    assert " unknown " in failed
+    (row, _) = json.loads(call("incidents", "--json").out)["incidents"]
+    assert row["detection_s"] is None
 
 
 def test_incidents_as_csv(call: Call, loaded: Asked, facts: ReportData) -> None:
@@ -158,3 +175,27 @@ def test_config_show_as_json(call: Call, own_place: Path) -> None:
     (own_place / "ckpt-audit.toml").write_text("accelerators_per_node = 4\n")
     shown = json.loads(call("config", "show", "--json").out)
     assert shown["settings"]["accelerators_per_node"] == {"value": "4", "origin": "ckpt-audit.toml"}
+
+
+def test_no_cell_of_the_csv_form_is_a_formula(
+    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = facts.runs[0].incidents[0]
+    for start in ("=", "+", "-", "@", "\t", "\r"):
+        monkeypatch.setattr(first, "cause", f"{start}1+1")
+        row = next(csv.DictReader(io.StringIO(call("incidents", "--csv").out, newline="")))
+        assert row["cause"].startswith("'")
+
+
+def test_an_id_may_begin_with_a_dash(
+    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts.runs[0].incidents[0], "id", "-2+3-s55-1")
+    for words in (["--", "-2+3-s55-1"], ["-2+3-s55-1"], ["-q", "-2+3-s55-1", "--json"]):
+        called = call("explain", *words)
+        assert called.code == 0
+        assert "-2+3-s55-1" in called.out
+    called = call("explain", "-zed")
+    assert called.code == 2
+    assert "goes after --" in called.err
+    assert "goes after --" not in call("runs", "--foo").err

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,11 @@ HEAD = (
 ROW = (
     "{id}|{id}|llama|ada|ml|gpu|FAILED|1:0|2026-05-01T09:00:00|2026-05-01T10:00:00|"
     "2026-05-01T11:00:00|2|n[1-2]"
+)
+STEP = (
+    " [2026-05-01 10:00:{0:02}] iteration {0:8d}/    1000 | consumed samples:            8 | "
+    "elapsed time per iteration (ms): 1000.0 | learning rate: 1.0E-04 | global batch size:     8 | "
+    "lm loss: 2.999000E+00 |\n"
 )
 
 
@@ -52,6 +59,41 @@ def test_part_unreadable_is_4(call: Call, sacct: Path, own_place: Path) -> None:
     assert called.code == 4
     assert "not recognised: poem.txt: " in called.out
     assert "unreadable: missing.txt: no such file or folder" in called.out
+
+
+def test_check_tells_of_what_could_not_be_read(call: Call, sacct: Path, own_place: Path) -> None:
+    def unread() -> list[tuple[str, str, str]]:
+        results = json.loads(call("check", "--json").out)["checks"]
+        found = [result for result in results if result["name"] == "input_unreadable"]
+        return [(result["state"], result["subject"], result["summary"]) for result in found]
+
+    (own_place / "slurm-7.out").write_text("".join(STEP.format(n) for n in range(1, 50)))
+    call("ingest", "sacct.txt", "slurm-7.out", "--tz", "UTC")
+    assert unread() == []
+    damaged = own_place / "b.out.gz"
+    damaged.write_bytes(gzip.compress(b"line\n" * 500)[:-9])
+    assert call("ingest", "missing.txt", "b.out.gz", "--tz", "UTC").code == 4
+    ((state, subject, summary),) = unread()
+    assert (state, subject) == ("UNKNOWN", "b.out.gz")
+    assert summary.startswith("2 inputs could not be read; the first is b.out.gz: ")
+    assert call("check").code == 3
+    assert "b.out.gz" in call("check").out
+    assert call("forget", "b.out.gz").out == "forgotten: b.out.gz\n"
+    assert unread() == [
+        ("UNKNOWN", "missing.txt", "missing.txt could not be read: no such file or folder")
+    ]
+
+
+def test_an_assumed_zone_stays_under_another_machine_zone(
+    call: Call, sacct: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    call("ingest", "sacct.txt")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    (sacct.parent / "later.txt").write_text("\n".join([HEAD, ROW.format(id=9)]) + "\n")
+    called = call("ingest", "later.txt")
+    assert zones() == [("Europe/Berlin", "machine"), ("Asia/Tokyo", "machine")]
+    assert "Asia/Tokyo, Europe/Berlin" in called.err
 
 
 def test_strangers_inside_a_folder_are_only_listed(call: Call, own_place: Path) -> None:
@@ -121,3 +163,91 @@ def test_an_interrupted_ingestion_is_noticed_by_who_reads_next(
     assert call("check").code == 3
     assert "working the numbers out anew" in call("runs").err
     assert "working" not in call("runs").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--format", "slurm_sacct", "--columns", HEAD.replace("|", ",")],
+        ["--format", HEAD.replace("|", ",").replace("JobName", "JobName%30")],
+        ["--columns", HEAD.replace("|", ","), "--delimiter", "|"],
+    ],
+)
+def test_columns_stand_for_a_missing_header(
+    call: Call, own_place: Path, words: list[str]
+) -> None:
+    (own_place / "bare.txt").write_text(ROW.format(id=7) + "\n" + ROW.format(id=8) + "\n")
+    assert call("ingest", "bare.txt", "--tz", "UTC", "--format", "slurm_sacct").code == 4
+    called = call("ingest", "bare.txt", "--tz", "UTC", *words)
+    assert (called.code, called.err) == (0, "")
+    assert called.out.splitlines()[1].split() == ["slurm_sacct", "1", "0", "2", "2", "0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--columns", "State,End"], "--columns names no JobID"),
+        (["--columns", "JobID", "--format", "job_log"], "are of slurm_sacct, not job_log"),
+        (["--delimiter", ""], "--delimiter is empty"),
+        (["--format", "State,End"], "there is no format 'State,End'"),
+    ],
+)
+def test_columns_that_cannot_be_meant(
+    call: Call, sacct: Path, words: list[str], said: str
+) -> None:
+    called = call("ingest", "sacct.txt", *words)
+    assert called.code == 2
+    assert said in called.err
+
+
+def test_what_is_no_file_is_listed(call: Call, own_place: Path) -> None:
+    (own_place / "logs").mkdir()
+    os.mkfifo(own_place / "logs" / "pipe")
+    (own_place / "logs" / "broken").symlink_to("nowhere")
+    called = call("ingest", "logs")
+    assert called.code == 0
+    assert "not recognised: logs/broken: not a regular file" in called.out
+    assert "not recognised: logs/pipe: not a regular file" in called.out
+
+
+@pytest.mark.parametrize("tz", ["CET-1CEST", "Foo/Bar", "/no/where"])
+def test_a_zone_that_is_none_is_said(
+    call: Call, sacct: Path, monkeypatch: pytest.MonkeyPatch, tz: str
+) -> None:
+    monkeypatch.setenv("TZ", tz)
+    called = call("ingest", "sacct.txt")
+    warnings = [line for line in called.err.splitlines() if line.startswith("warning: TZ=")]
+    assert len(warnings) == 1
+    assert tz in warnings[0]
+    assert "--tz" in warnings[0]
+    assert zones() == [("UTC", "machine")]
+
+
+def test_names_cannot_command_the_terminal(call: Call, own_place: Path) -> None:
+    name = "a\x1b[2J\x9b\u202e\nb.txt"
+    (own_place / name).write_text("roses are red\n" * 50)
+    called = call("ingest", name, "no\x1b]0;x\x07")
+    shown = r"a\x1b[2J\u009b\u202e\x0ab.txt"
+    assert f"not recognised: {shown}: " in called.out
+    assert r"unreadable: no\x1b]0;x\x07: " in called.out
+    found = json.loads(call("ingest", name, "--json").out)["not_recognised"]
+    assert found[0]["path"] == shown
+
+
+def test_arguments_cannot_command_the_terminal(call: Call, sacct: Path) -> None:
+    call("ingest", "sacct.txt", "--tz", "UTC")
+    for words in (["explain", "\x1b[2J"], ["runs", "--db", "\x1b[2J"], ["\x1b[2J"]):
+        err = call(*words).err
+        assert r"\x1b[2J" in err
+        assert "\x1b" not in err
+
+
+def test_terminal_sequences_in_the_names_of_jobs(call: Call, own_place: Path) -> None:
+    row = ROW.format(id=7).replace("llama", "lla\x1b[31m\u2028ma")
+    (own_place / "sacct.txt").write_text(f"{HEAD}\n{row}\n")
+    call("ingest", "sacct.txt", "--tz", "UTC")
+    for words in (["runs"], ["incidents"], ["incidents", "--csv"], ["runs", "--json"]):
+        out = call(*words).out
+        assert "\x1b" not in out
+        assert "\u2028" not in out
+    assert any("lla\x1b" in run["run"] for run in json.loads(call("runs", "--json").out)["runs"])

@@ -149,7 +149,7 @@ def test_the_command_is_found_among_the_words(words: list[str], command: str | N
     assert called_command(words) == command
 
 
-HEAVY = ("matplotlib", "lifelines", "scipy.stats")
+HEAVY = ("matplotlib", "scipy.stats")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["check"], ["model", "--c", "4m", "--m", "6h"]])

@@ -60,7 +60,9 @@ def test_links_do_not_lead_out_or_around(tree: Path) -> None:
     (tree / "up").symlink_to(tree.parent)
     (tree / "dangling").symlink_to(tree / "nowhere")
     (tree / "z.out").symlink_to(tree / "a.out")
-    assert _paths(".") == ["a.out", "b.out", "sub/c.log"]
+    found = discover(["."])
+    assert [item.path for item in found if item.problem is None] == ["a.out", "b.out", "sub/c.log"]
+    assert [item.path for item in found if item.is_stranger] == ["dangling", "self"]
     assert _paths("out.out") == ["out.out"], "a link that is named is meant"
 
 
@@ -88,7 +90,9 @@ def test_a_closed_folder_is_a_problem(tree: Path) -> None:
 
 def test_special_files(tree: Path) -> None:
     os.mkfifo(tree / "pipe")
-    assert _paths(".") == ["a.out", "b.out", "sub/c.log"]
+    stranger = Found("pipe", is_named=False, problem="not a regular file", is_stranger=True)
+    assert discover(["."])[2] == stranger
+    assert discover([".", "pipe"])[2] == Found("pipe", is_named=True, is_stream=True)
     assert discover(["pipe"]) == [Found("pipe", is_named=True, is_stream=True)]
 
 

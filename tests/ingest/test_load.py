@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ckpt_audit
+from ckpt_audit.dating import date_sources
 from ckpt_audit.errors import CkptAuditError, NoDataError, UsageError
 from ckpt_audit.ingest import load
 from ckpt_audit.ingest.base import ReadOptions
@@ -255,6 +256,65 @@ def test_forget_is_as_if_never_read(warehouse: Warehouse, folder: Path) -> None:
         forget(warehouse, "slurm-7")
     ingest(warehouse, ["slurm-7.out"])
     assert len(_steps(warehouse)) == 20
+
+
+def test_a_file_that_was_forgotten_is_dated_again(warehouse: Warehouse, folder: Path) -> None:
+    def dated() -> list[tuple[Any, ...]]:
+        date_sources(warehouse, machine_zone="UTC", zone_for=lambda *_: None)
+        return warehouse.rows("SELECT * FROM line_time ORDER BY ALL")
+
+    ingest(warehouse, ["slurm-7.out"])
+    before = dated()
+    warehouse.execute("INSERT INTO zone_conflict VALUES (1, 0, 'old')")
+    forget(warehouse, "slurm-7.out")  # and killed before anything was dated
+    assert warehouse.rows("SELECT * FROM zone_conflict") == []
+    ingest(warehouse, ["slurm-7.out"])
+    assert dated() == before
+    assert len(before) == 20
+
+
+def test_the_zone_of_the_machine_is_kept_from_the_first_reading(
+    warehouse: Warehouse, folder: Path
+) -> None:
+    def read_under(zone: str) -> list[tuple[Any, ...]]:
+        ingest(warehouse, ["slurm-7.out"], IngestOptions(machine_zone=zone))
+        return warehouse.rows("SELECT machine_tz FROM source")
+
+    assert read_under("Europe/Berlin") == [("Europe/Berlin",)]
+    assert read_under("Asia/Tokyo") == [("Europe/Berlin",)]
+    (folder / "slurm-7.out").write_text(_log(1, 30))
+    assert read_under("Asia/Tokyo") == [("Europe/Berlin",)]
+
+
+def test_what_could_not_be_read_is_kept_until_it_can(warehouse: Warehouse, folder: Path) -> None:
+    def unread() -> list[tuple[Any, ...]]:
+        return [path for (path,) in warehouse.rows("SELECT path FROM unread_source ORDER BY 1")]
+
+    whole = gzip.compress(_log(1, 50).encode())
+    for name in ("cut.out", "logs/cut.out"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(whole[:-20])
+    ingest(warehouse, [".", "gone.out"], IngestOptions(is_dry_run=True))
+    assert unread() == []
+    for _ in range(2):
+        ingest(warehouse, [".", "gone.out"])
+        assert unread() == ["cut.out", "gone.out", "logs/cut.out"]
+    with pytest.raises(CkptAuditError):
+        ingest(warehouse, ["lost.out"], IngestOptions(is_strict=True))
+    assert "lost.out" in unread()
+    (folder / "cut.out").write_bytes(whole)
+    ingest(warehouse, ["cut.out"])
+    assert forget(warehouse, "logs/") == ["logs/cut.out"]
+    assert forget(warehouse, "gone.out") == ["gone.out"]
+    assert unread() == ["lost.out"]
+
+
+def test_a_folder_that_could_be_listed_after_all(warehouse: Warehouse, folder: Path) -> None:
+    (folder / "logs").mkdir()
+    warehouse.execute("INSERT INTO unread_source VALUES ('logs', 'Permission denied')")
+    (folder / "logs/slurm-9.out").write_text(_log(1, 9))
+    ingest(warehouse, ["logs"])
+    assert warehouse.rows("SELECT * FROM unread_source") == []
 
 
 def test_numbers_that_cannot_be_are_rejected(warehouse: Warehouse, folder: Path) -> None:

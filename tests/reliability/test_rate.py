@@ -2,6 +2,7 @@
 
 import math
 
+import lifelines
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,6 +31,16 @@ def test_419_interruptions_in_54_days() -> None:
     assert per_1000_acc_h(419, 16_384 * 54 * 24).value == pytest.approx(0.01973, abs=5e-6)
     calendar_s = calendar_s_per_incident(419, 54 * 24 * HOUR_S)
     assert calendar_s == got.m_s
+
+
+def test_mean_time_is_the_exponential_fit_with_censoring() -> None:
+    rng = np.random.default_rng(11)
+    hours, censor = rng.exponential(3.0, 400), rng.uniform(0.5, 8.0, 400)
+    ended, failed = np.minimum(hours, censor), hours <= censor
+    fit = lifelines.ExponentialFitter().fit(ended, failed)
+    got = mean_time(int(failed.sum()), float(ended.sum()))
+    assert 0 < failed.sum() < 400
+    assert got.m_s == pytest.approx(fit.lambda_, rel=1e-4)
 
 
 def test_no_incident_gives_a_bound() -> None:

@@ -437,7 +437,7 @@ def with_incidents(incidents: tuple[Incident, ...]) -> ReportData:
     """One run with just these incidents, and an estimate that fits them."""
     data = month()
     one = data.runs[0]
-    n = sum(1 for i in incidents if i.kind == "failure")
+    n = sum(1 for i in incidents if i.kind in ("failure", "unknown"))
     up_s = sum(u.end_at - u.start_at for u in one.uptime) / US
     mean = mean_time(n, up_s)
     ends = {i.id: i.kind for i in incidents}

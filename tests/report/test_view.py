@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from ckpt_audit.audit.data import ReportData
+from ckpt_audit.audit.data import LedgerLine, ReportData
+from ckpt_audit.audit.estimate import is_event
 from ckpt_audit.facts import Incident
 from ckpt_audit.report.blocks import ROW_LIMIT, Changes, ReportView, Section, Table
 from ckpt_audit.report.view import build_view, figures_of
+from ckpt_audit.report.words import EVENTS, KINDS
 
 from . import fixture_data as fixture
 
@@ -188,14 +190,114 @@ def test_restarts_from_an_older_checkpoint_are_counted() -> None:
     view = build_view(fixture.with_incidents(incidents))
     changes = section(view, "change").blocks[0]
     assert isinstance(changes, Changes)
-    assert changes.items[0].saving == f"{3 * 2400 * fixture.STEP_S / 3600:.1f} h"
+    first = changes.items[0]
+    assert first.saving == f"up to {3 * 2400 * fixture.STEP_S / 3600:.1f} h"
+
+
+def test_an_older_checkpoint_may_have_been_the_better_one() -> None:
+    known = fixture.month().runs[0].incidents[0]
+    older = replace(known, verified_step=(known.resume_step or 0) + 2400, detection_s=1.0)
+    view = build_view(fixture.with_incidents((older,)))
+    changes = section(view, "change").blocks[0]
+    assert isinstance(changes, Changes)
+    first = changes.items[0]
+    assert "1 restart took an older one and did 2,400 steps again" in first.why
+    assert "the newer one may have been bad: look at its files" in first.why
+    assert "may have saved up to" in first.short
+    assert first.short in view.headline
+    text = section(view, "change").answer + str(first)
+    assert "without need" not in text
+    assert "would" not in text
 
 
 def test_flags_and_in_sample_are_said() -> None:
     view = build_view(fixture.single())
     model = section(view, "model")
-    assert model.answer == "Not everywhere: 1 bucket outside the range (noticing)."
+    assert model.answer == "In sample: 1 bucket is outside the range (noticing)."
     assert any("In sample" in getattr(b, "text", "") for b in model.blocks)
+
+
+TOLD = tuple(x for x in fixture.month().runs[0].ledger if x.predicted_s is not None)
+WELL = tuple(
+    replace(x, in_sample=False, flag=False, predicted_low_s=0.0, predicted_high_s=1e9) for x in TOLD
+)
+SMALL = replace(WELL[1], predicted_low_s=1e8)
+BLIND = replace(WELL[1], predicted_low_s=None)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "answer", "in_sample"),
+    [
+        (WELL, "Yes: all 6 buckets are within the range", "all 6 buckets are within the range"),
+        (WELL[:1], "Yes: the one bucket is within", "the one bucket is within"),
+        (
+            (*WELL[:1], replace(SMALL, flag=True)),
+            "Not everywhere: 1 bucket is outside the range (",
+            "1 bucket is outside the range (",
+        ),
+        (
+            (*WELL[:1], SMALL),
+            "Nearly: 1 bucket is outside the range, by too little to matter (",
+            "1 bucket is outside the range, by too little to matter (",
+        ),
+        ((*WELL[:1], BLIND), "In part: 1 of 2 buckets is within", "1 of 2 buckets is within"),
+        ((BLIND,), "It cannot be said: no bucket has a range.", "no bucket has a range."),
+    ],
+)
+def test_the_model_is_judged_as_the_verdicts_are(
+    ledger: tuple[LedgerLine, ...], answer: str, in_sample: str
+) -> None:
+    assert section(build_view(fixture.single(ledger=ledger)), "model").answer.startswith(answer)
+    same_days = tuple(replace(x, in_sample=True) for x in ledger)
+    said = section(build_view(fixture.single(ledger=same_days)), "model").answer
+    assert said.startswith(f"In sample: {in_sample}")
+    assert "Yes" not in said
+
+
+@pytest.mark.parametrize(
+    ("kinds", "label", "value", "seen"),
+    [
+        (("unknown",), "Unknown end", "1", "1 unknown end in "),
+        (("unknown", "unknown"), "Unknown ends", "2", "2 unknown ends in "),
+        (("failure", "unknown"), "Failures and unknown ends", "2", "2 failures and unknown ends"),
+        (("failure", "planned"), "Failure", "1", "1 failure in "),
+    ],
+)
+def test_unknown_ends_are_named_where_they_count(
+    kinds: tuple[str, ...], label: str, value: str, seen: str
+) -> None:
+    known = fixture.month().runs[0].incidents
+    incidents = tuple(replace(i, kind=k) for i, k in zip(known, kinds, strict=False))
+    data = fixture.with_incidents(incidents)
+    view = build_view(data)
+    assert (view.cards[2].label, view.cards[2].value) == (label, value)
+    assert "unknown" not in view.cards[2].note
+    assert section(view, "rate").answer.startswith(seen)
+    assert f"Only {seen.removesuffix(' in ')}: too few for a rate" in str(view.remarks)
+    table = next(t for t in tables(view) if t.anchor.startswith("table-rate"))
+    every = "All failures" if "unknown" not in kinds else f"All {label.lower()}"
+    assert table.rows[0].cells[0].text.rstrip("s") == every.rstrip("s")
+    fleet = build_view(replace(data, runs=(data.runs[0], fixture.month().runs[1])))
+    assert fleet.overview is not None
+    both = "Failures and unknown ends" if "unknown" in kinds else "Failures"
+    assert fleet.cards[2].label == both
+    assert fleet.overview.columns[4].label == both
+    assert fleet.overview.rows[0].cells[4].text == value
+
+
+def test_events_are_those_of_the_estimate() -> None:
+    assert {kind for kind in KINDS if is_event(of_kind(kind))} == set(EVENTS)
+
+
+def test_a_planned_end_has_nothing_to_notice() -> None:
+    planned = of_kind("planned", detection_s=None, bounds={"detection_s": (None, 600.0)})
+    unknown = of_kind("unknown", id="x-2", detection_s=None)
+    view = build_view(fixture.with_incidents((planned, unknown)))
+    rows = next(t for t in tables(view) if t.anchor.startswith("table-incidents")).rows
+    assert {row.cells[1].text.split(":")[0]: row.cells[4].text for row in rows} == {
+        "planned end": "\N{EN DASH}",
+        "end of unknown kind": "unknown",
+    }
 
 
 def test_long_tables_are_cut_and_say_so() -> None:

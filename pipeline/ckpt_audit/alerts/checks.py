@@ -7,7 +7,7 @@ its own, and what cannot be told from old input is UNKNOWN and never OK.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from ckpt_audit.units import (
 if TYPE_CHECKING:
     from ckpt_audit.audit.data import ReportData, RunReport
     from ckpt_audit.config import Thresholds
-    from ckpt_audit.facts import Checkpoint, Incident
+    from ckpt_audit.facts import Checkpoint, Incident, SaveCadence
 
 CHECKPOINT_AGE_WARN_INTERVALS = 3.0
 CHECKPOINT_AGE_CRITICAL_INTERVALS = 6.0
@@ -87,16 +87,19 @@ def worst(results: Iterable[CheckResult]) -> State:
     return max(states, key=GRAVITY.index) if states else State.UNKNOWN
 
 
-def run_checks(data: ReportData, now: int, thresholds: Thresholds) -> list[CheckResult]:
+def run_checks(
+    data: ReportData, now: int, thresholds: Thresholds, unread: Sequence[tuple[str, str]] = ()
+) -> list[CheckResult]:
     """Runs every check.
 
     Args:
         data: The report of the window to judge.
         now: The clock, UTC microseconds.
         thresholds: The site's limits.
+        unread: Paths of inputs that could not be read when last tried, and why.
     """
     stale = input_stale(data, now, thresholds)
-    results = [stale, *unreadable_sources(data)]
+    results = [stale, *unreadable_sources(data, unread)]
     for run in data.runs:
         if run.run.is_running:
             live = _live_checks(run, data.as_of, thresholds)
@@ -122,9 +125,11 @@ def input_stale(data: ReportData, now: int, thresholds: Thresholds) -> CheckResu
     )
 
 
-def unreadable_sources(data: ReportData) -> list[CheckResult]:
-    """Sources of which not one line could be read."""
-    return [
+def unreadable_sources(
+    data: ReportData, unread: Sequence[tuple[str, str]] = ()
+) -> list[CheckResult]:
+    """Inputs that could not be read, and sources of which not one line could be."""
+    rejected = [
         CheckResult(
             "input_unreadable",
             State.UNKNOWN,
@@ -136,6 +141,17 @@ def unreadable_sources(data: ReportData) -> list[CheckResult]:
         for source in data.sources
         if source.n_rejected > 0 and source.n_rows == 0
     ]
+    return ([_unread(unread)] if unread else []) + rejected
+
+
+def _unread(unread: Sequence[tuple[str, str]]) -> CheckResult:
+    n, (path, reason) = len(unread), unread[0]
+    text = f"{path} could not be read: {reason}"
+    if n > 1:
+        text = f"{n} inputs could not be read; the first is {path}: {reason}"
+    return CheckResult(
+        "input_unreadable", State.UNKNOWN, text, subject=path, value=float(n), unit=""
+    )
 
 
 def _live_checks(run: RunReport, as_of: int, thresholds: Thresholds) -> list[CheckResult]:
@@ -190,27 +206,41 @@ def verified_checkpoint_age(run: RunReport, as_of: int, thresholds: Thresholds) 
 
 
 def expected_save_missing(run: RunReport) -> CheckResult:
-    """How many steps were done since the newest save that finished, verified or not?"""
+    """How many steps were done since the newest save that finished, verified or not?
+
+    Where none ever did, they count from the first step, if it is configured how often to save.
+    """
     distance = run.cadence.configured_steps or run.cadence.observed_steps
     done = [save.step for save in run.checkpoints if save.state not in ("started", "torn")]
     if run.newest_verified is not None:
         done.append(run.newest_verified.step)
+    since = "the newest save"
+    if not done:
+        distance, since = _configured_distance(run.cadence), "the first, and no save"
+        done = [] if run.run.first_step is None else [run.run.first_step]
     if distance is None or run.run.last_step is None or not done:
         text = "how often the run saves is not known"
-        return CheckResult("save_missing", State.OK, text, subject=run.run.run, unit="")
+        return CheckResult("save_missing", State.UNKNOWN, text, subject=run.run.run, unit="")
     steps = run.run.last_step - max(done)
     warn = SAVE_MISSING_INTERVALS * distance
     critical = SAVE_MISSING_CRITICAL_INTERVALS * distance
     return CheckResult(
         "save_missing",
         _level(steps, warn, critical),
-        f"{steps} steps since the newest save, which comes every {distance}",
+        f"{steps} steps since {since}, which comes every {distance}",
         subject=run.run.run,
         value=float(steps),
         warn=warn,
         critical=critical,
         unit="",
     )
+
+
+def _configured_distance(cadence: SaveCadence) -> int | None:
+    """Steps between saves as configured, in steps or as a time."""
+    if cadence.configured_steps or not cadence.configured_s or not cadence.step_s:
+        return cadence.configured_steps
+    return max(1, round(cadence.configured_s / cadence.step_s))
 
 
 def restart_loop(run: RunReport, as_of: int) -> CheckResult:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
-from ckpt_audit import __version__
+from ckpt_audit import __version__, interrupts
 from ckpt_audit.alerts.line import unknown_line
 from ckpt_audit.cli import (
     check,
@@ -26,7 +28,8 @@ from ckpt_audit.cli import (
     runs,
 )
 from ckpt_audit.cli.command import ConfigFile, Db, Quiet, Verbose, Wait, help_text
-from ckpt_audit.cli.session import Common, warn
+from ckpt_audit.cli.session import Common
+from ckpt_audit.cli.streams import abandon, flush, warn, write
 from ckpt_audit.errors import EXIT_FAILED, EXIT_INTERRUPTED, CkptAuditError
 
 PROGRAM = "ckpt-audit"
@@ -103,9 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if called_command(words) == "check":
-        return _run_check(words)
-    return _run(words)
+    run = _run_check if called_command(words) == "check" else _run
+    return interrupts.run(lambda: run(words))
 
 
 def called_command(words: Sequence[str]) -> str | None:
@@ -122,22 +124,46 @@ def called_command(words: Sequence[str]) -> str | None:
     return None
 
 
-def _run(words: list[str]) -> int:
+def _call(words: list[str]) -> int:
+    """Calls the program; after Ctrl-C it ends with nothing but a KeyboardInterrupt."""
     try:
         code = app(words, prog_name=PROGRAM, standalone_mode=False)
+        flush()
+    except BaseException as error:
+        if interrupts.came():
+            raise KeyboardInterrupt from error
+        raise
+    return int(code or 0)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        return _call(words)
     except CkptAuditError as error:
-        warn(f"error: {error}")
-        return error.exit_code
+        return _failed(str(error), error.exit_code)
     except typer.TyperException as error:
         return _wrong_use(error)
-    except (KeyboardInterrupt, typer.Abort):
-        code = EXIT_INTERRUPTED
+    except typer.Abort:
+        return EXIT_INTERRUPTED
     except MemoryError:
-        warn("error: out of memory")
-        return EXIT_FAILED
-    if code == EXIT_INTERRUPTED:
-        warn("interrupted")
-    return int(code or 0)
+        return _failed("out of memory")
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            abandon()
+            return 0
+        _give_up_stdout()
+        return _failed(f"{error.filename or 'input or output'}: {error.strerror or error}")
+
+
+def _failed(why: str, code: int = EXIT_FAILED) -> int:
+    warn(f"error: {why}", kept="")
+    return code
+
+
+def _give_up_stdout() -> None:
+    """Drops what cannot be printed, where that was what went wrong."""
+    with contextlib.suppress(CkptAuditError):
+        flush()
 
 
 def _wrong_use(error: typer.TyperException) -> int:
@@ -146,29 +172,43 @@ def _wrong_use(error: typer.TyperException) -> int:
     if context is None or text == context.get_help():  # called without a command
         warn(text if context is not None else f"error: {text}")
         return error.exit_code
-    warn(f"error: {text[:1].lower()}{text[1:]}")
+    text = f"{text[:1].lower()}{text[1:]}"
+    if text.startswith("no such option") and _takes_words(context.command):
+        text = f"{text.rstrip('.')}; what begins with - and is no option goes after --"
+    warn(f"error: {text}", kept="")
     warn(f"help: {context.command_path} --help")
     return error.exit_code
+
+
+def _takes_words(command: TyperCommand) -> bool:
+    return any(isinstance(parameter, TyperArgument) for parameter in command.params)
 
 
 def _run_check(words: list[str]) -> int:
     """Runs ``check``: whatever goes wrong is UNKNOWN, and one line on stdout says so."""
     try:
-        code = app(words, prog_name=PROGRAM, standalone_mode=False)
+        return _call(words)
     except CkptAuditError as error:
         return _unknown(str(error))
     except typer.TyperException as error:
         return _unknown(error.format_message())
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        raise
     except BaseException as error:
         _unknown(f"unexpected {type(error).__name__}: {error}")
         raise SystemExit(EXIT_UNKNOWN) from error
-    return int(code or 0)
 
 
 def _unknown(why: str) -> int:
-    typer.echo(unknown_line(why))
+    """Says so on stdout, or on stderr where stdout takes nothing."""
+    line = unknown_line(why)
+    try:
+        write(line)
+        flush()
+    except BrokenPipeError:
+        abandon()
+    except CkptAuditError:
+        warn(line, kept="")
     return EXIT_UNKNOWN
 
 

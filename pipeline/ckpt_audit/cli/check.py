@@ -52,7 +52,8 @@ def check(
         else:
             window = workflow.choose_window(warehouse, config, session.now, month)
         data = workflow.load_report_data(warehouse, config, window, run)
-    results = run_checks(data, session.now, config.thresholds)
+        unread = workflow.unread_sources(warehouse)
+    results = run_checks(data, session.now, config.thresholds, unread)
     state = worst(results)
     if as_json:
         session.out(dumps(check_document(state, results)))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
-import sys
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -13,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from ckpt_audit.cli.session import Common, Session
+from ckpt_audit.cli.streams import abandon, flush
 from ckpt_audit.windows import BARE
 
 Db = Annotated[
@@ -78,6 +78,8 @@ _COMMON: dict[str, tuple[Any, object]] = {
     "verbose": (Verbose, False),
 }
 
+_DASHED_ID = re.compile(r"-[^=]*-\d+", re.ASCII)
+
 Command = Callable[..., int | None]
 
 
@@ -87,6 +89,26 @@ class MonthCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Puts the value in where it was left out, and parses as usual."""
         return super().parse_args(ctx, with_month(args))
+
+
+class IdCommand(TyperCommand):
+    """A command whose argument is an id, which may begin with ``-``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts such an id behind a ``--``, and parses as usual."""
+        return super().parse_args(ctx, with_id_last(args))
+
+
+def with_id_last(args: Sequence[str]) -> list[str]:
+    """Moves what begins with ``-`` and looks like an id where it cannot be an option.
+
+    >>> with_id_last(["-2+3-s55-1", "--json"]), with_id_last(["--db=x-1", "llama-s5-1"])
+    (['--json', '--', '-2+3-s55-1'], ['--db=x-1', 'llama-s5-1'])
+    """
+    found = [word for word in args if _DASHED_ID.fullmatch(word)]
+    if len(found) != 1 or "--" in args:
+        return list(args)
+    return [*(word for word in args if word != found[0]), "--", *found]
 
 
 def with_month(args: Sequence[str]) -> list[str]:
@@ -104,7 +126,14 @@ def with_month(args: Sequence[str]) -> list[str]:
     return filled
 
 
-def add_command(app: typer.Typer, function: Command, *, name: str, examples: Sequence[str]) -> None:
+def add_command(
+    app: typer.Typer,
+    function: Command,
+    *,
+    name: str,
+    examples: Sequence[str],
+    kind: type[TyperCommand] = TyperCommand,
+) -> None:
     """Adds a function as a command.
 
     The first parameter of the function gets the session; the others are options and arguments.
@@ -116,6 +145,7 @@ def add_command(app: typer.Typer, function: Command, *, name: str, examples: Seq
         function: The command; its docstring is the help.
         name: What people type.
         examples: Lines that the help begins with.
+        kind: How it reads its words.
     """
     hints = get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[1:]
@@ -134,19 +164,20 @@ def add_command(app: typer.Typer, function: Command, *, name: str, examples: Seq
         before = ctx.find_object(Common) or Common()
         try:
             code = function(Session(common.over(before)), **values)
-            sys.stdout.flush()
+            flush()
         except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            abandon()
             return 0
         return code
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     text = inspect.getdoc(function) or ""
-    has_month = any(parameter.name == "month" for parameter in own)
+    if any(parameter.name == "month" for parameter in own):
+        kind = MonthCommand
     app.command(
         name,
-        cls=MonthCommand if has_month else TyperCommand,
+        cls=kind,
         help=help_text(text, examples),
         short_help=text.partition("\n")[0],
     )(call)

@@ -95,9 +95,8 @@ def _audit(config: Config, folder: Path, db: Path) -> ReportData:
     with Warehouse.open(db) as warehouse:
         workflow.unsettle(warehouse)
         with contextlib.chdir(folder.parent):
-            ingest(
-                warehouse, [folder.name], IngestOptions(hints=hints_of(config, None, None, None))
-            )
+            hints = hints_of(config, None, None, None)
+            ingest(warehouse, [folder.name], IngestOptions(hints=hints, machine_zone="UTC"))
         workflow.refresh(warehouse, config, "UTC")
         span = workflow.whole_window(warehouse)
         long_after = 2 * span.end_at - span.start_at

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ckpt_audit import workflow
-from ckpt_audit.cli.command import AsJson, add_command
+from ckpt_audit.cli.command import AsJson, IdCommand, add_command
 from ckpt_audit.cli.session import Session
 from ckpt_audit.cli.tables import facts, when
 from ckpt_audit.errors import UsageError
@@ -62,6 +62,7 @@ def register(app: typer.Typer) -> None:
         explain,
         name="explain",
         examples=["ckpt-audit explain llama-70b-s12345-1"],
+        kind=IdCommand,
     )
 
 

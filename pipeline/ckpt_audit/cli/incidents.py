@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from ckpt_audit.audit.data import ReportData
     from ckpt_audit.documents import Json
+    from ckpt_audit.facts import Incident
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="Comma-separated values on stdout.")]
 
 _LISTS = ("jobs", "nodes", "domains")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a spreadsheet knows one
 _NO_COLUMN = ("correlation", "evidence", "bounds")
 
 
@@ -86,12 +88,28 @@ def _csv(document: Json) -> str:
     writer.writeheader()
     for row in plain(document["incidents"]):
         correlation = row["correlation"] or {}
-        writer.writerow(
+        cells = (
             row
             | {name: " ".join(row[name]) for name in _LISTS}
             | {f"correlation_{part}": correlation.get(part) for part in ("label", "group")}
         )
+        writer.writerow({name: _inert(cell) for name, cell in cells.items()})
     return stream.getvalue().rstrip("\n")
+
+
+def _inert(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> _inert("=1+1"), _inert("llama"), _inert(-1.5)
+    ("'=1+1", 'llama', -1.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _detection(incident: Incident) -> str:
+    if incident.kind == "planned" and incident.detection_s is None:
+        return "\N{EN DASH}"  # nothing was there to detect
+    return format_duration(incident.detection_s)
 
 
 def _text(data: ReportData, zone: ZoneInfo) -> str:
@@ -108,7 +126,7 @@ def _text(data: ReportData, zone: ZoneInfo) -> str:
                     incident.last_step,
                     incident.resume_step,
                     format_duration(incident.lost_work_s),
-                    format_duration(incident.detection_s),
+                    _detection(incident),
                     format_duration(incident.recovery_s),
                     format_duration(incident.loss_s),
                     incident.attempts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ from ckpt_audit.errors import EXIT_PARTIAL, CkptAuditError, UsageError
 if TYPE_CHECKING:
     from ckpt_audit.config import Config
     from ckpt_audit.documents import Json
+    from ckpt_audit.ingest.base import ReadOptions
     from ckpt_audit.ingest.load import Hints, Progress
     from ckpt_audit.ingest.report import IngestReport, Skipped
     from ckpt_audit.warehouse import Warehouse
@@ -46,6 +47,24 @@ FormatName = Annotated[
         show_default=False,
     ),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="LIST",
+        help="Columns of sacct output without a header, in order: what its --format was.",
+        show_default=False,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="TEXT",
+        help="What stands between the columns of sacct output. [default: found out]",
+        show_default=False,
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and count, and change nothing.")]
 Strict = Annotated[
     bool,
@@ -63,6 +82,7 @@ def register(app: typer.Typer) -> None:
             "ckpt-audit ingest /logs/slurm sacct.txt topology.conf",
             "ckpt-audit ingest 'logs/*.out' --tz Europe/Berlin",
             "sacct -D -P -a -S 2026-05-01 -o ALL | ckpt-audit ingest -",
+            "ckpt-audit ingest bare.txt --format JobID,JobName,State,Start,End,NodeList",
         ],
     )
 
@@ -73,6 +93,8 @@ def ingest(
     tz: Tz = None,
     run: RunName = None,
     format_name: FormatName = None,
+    columns: Columns = None,
+    delimiter: Delimiter = None,
     dry_run: DryRun = False,
     strict: Strict = False,
     as_json: AsJson = False,
@@ -91,6 +113,7 @@ def ingest(
             check_zone(tz)
         except ValueError as error:
             raise UsageError(f"--tz {error}") from None
+    format_name, read = _reading(format_name, columns, delimiter)
     inputs = [*paths, *([str(config.topology)] if config.topology else [])]
     with session.warehouse(read_only=False) as warehouse:
         known = workflow.source_paths(warehouse)
@@ -99,15 +122,44 @@ def ingest(
         with _progress(session) as tell:
             options = IngestOptions(
                 hints=hints_of(config, tz, run, format_name),
+                read=read,
                 is_dry_run=dry_run,
                 is_strict=strict,
                 progress=tell,
+                machine_zone=session.machine_zone,
             )
             report = load(warehouse, inputs, options)
         if not dry_run:
             _refresh(session, warehouse, known, strict)
     session.out(_json(report) if as_json else _text(report))
     return EXIT_PARTIAL if report.is_partial else 0
+
+
+def _reading(
+    format_name: str | None, columns: str | None, delimiter: str | None
+) -> tuple[str | None, ReadOptions]:
+    """The format to read with, and how; sacct's own list of columns may stand for the format."""
+    from ckpt_audit.ingest import FORMATS
+    from ckpt_audit.ingest.base import ReadOptions
+    from ckpt_audit.ingest.formats.slurm_sacct import SLURM_SACCT, parse_columns
+
+    is_list = _has_job_id(parse_columns(format_name or ""))
+    if is_list and columns is None and format_name not in {one.name for one in FORMATS}:
+        format_name, columns = SLURM_SACCT.name, format_name
+    if columns is None and delimiter is None:
+        return format_name, ReadOptions()
+    if format_name not in (None, SLURM_SACCT.name):
+        raise UsageError(f"--columns and --delimiter are of {SLURM_SACCT.name}, not {format_name}")
+    listed = None if columns is None else parse_columns(columns)
+    if listed is not None and not _has_job_id(listed):
+        raise UsageError("--columns names no JobID; give the list that sacct's --format had")
+    if delimiter == "":
+        raise UsageError("--delimiter is empty")
+    return format_name, ReadOptions(listed, delimiter)
+
+
+def _has_job_id(columns: Sequence[str]) -> bool:
+    return any(column.lower() in ("jobid", "jobidraw") for column in columns)
 
 
 def hints_of(
@@ -156,11 +208,11 @@ def _refresh(session: Session, warehouse: Warehouse, known: set[str], strict: bo
         workflow.refresh(warehouse, session.config, session.machine_zone)
         raise CkptAuditError("its time zone is not known (strict); give it with --tz", new[0][0])
     if done.assumed:
-        zone = done.assumed[0][1]
+        zones = ", ".join(sorted({zone for _, zone in done.assumed}))
         session.say(
             f"notice: {len(done.assumed)} sources print local times without saying where; read as "
-            f"{zone}, the zone of this machine (first: {done.assumed[0][0]}); say otherwise with "
-            "--tz or `timezone` in ckpt-audit.toml"
+            f"{zones}, the zone of the machine that read them (first: {done.assumed[0][0]}); "
+            "say otherwise with --tz or `timezone` in ckpt-audit.toml"
         )
     for path, text in done.conflicts[:MOST_SHOWN]:
         session.say(f"warning: {path}: {text}")

@@ -81,6 +81,9 @@ def report(
 def write_whole(target: Path, text: str) -> None:
     """Writes a file so that nobody ever sees half of it.
 
+    A symbolic link stays, and what it leads to is written. What is there and is no regular file (a
+    pipe, a device) is written into, since replacing would destroy it.
+
     Args:
         target: The file; its folder is made.
         text: What it will hold.
@@ -88,13 +91,23 @@ def write_whole(target: Path, text: str) -> None:
     Raises:
         CkptAuditError: It cannot be written.
     """
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_text(text, encoding="utf-8", newline="\n")
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", newline="\n")
+        else:
+            _replace(target.resolve(), text)
     except OSError as error:
         raise CkptAuditError(f"cannot be written ({error.strerror})", str(target)) from None
+    except RuntimeError:  # from resolve, before Python 3.13
+        text = "cannot be written (its links lead in a circle)"
+        raise CkptAuditError(text, str(target)) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

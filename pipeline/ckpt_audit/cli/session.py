@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ckpt_audit.cli.streams import warn, write
 from ckpt_audit.config import Config
 from ckpt_audit.config_load import load_config
 from ckpt_audit.errors import ConfigError
@@ -52,6 +53,7 @@ class Session:
 
     common: Common = Common()
     _config: Config | None = field(default=None, repr=False)
+    _has_warned: bool = field(default=False, repr=False)
 
     @property
     def config(self) -> Config:
@@ -74,8 +76,13 @@ class Session:
 
     @property
     def machine_zone(self) -> str:
-        """IANA name of the machine's own time zone."""
-        return machine_zone(os.environ.get("TZ", ""), ZONE_LINK)
+        """IANA name of the machine's own time zone; UTC, with a warning, where TZ names none."""
+        tz = os.environ.get("TZ", "")
+        zone = machine_zone(tz, ZONE_LINK)
+        if zone is None and not self._has_warned:
+            self._has_warned = True
+            self.say(f"warning: TZ={tz} names no IANA time zone; UTC is used instead; say --tz")
+        return zone or "UTC"
 
     @contextmanager
     def warehouse(self, *, read_only: bool) -> Iterator[Warehouse]:
@@ -115,7 +122,7 @@ class Session:
 
     def out(self, text: str) -> None:
         """Prints data on stdout."""
-        print(text, file=sys.stdout)  # noqa: T201
+        write(text)
 
     def say(self, message: str) -> None:
         """Prints a message on stderr, unless ``--quiet`` was given."""
@@ -130,12 +137,7 @@ class Session:
     @property
     def shows_progress(self) -> bool:
         """Someone watches: stderr is a terminal and nobody asked for quiet."""
-        return not self.common.quiet and sys.stderr.isatty()
-
-
-def warn(message: str) -> None:
-    """Prints a line on stderr."""
-    print(message, file=sys.stderr)  # noqa: T201
+        return not self.common.quiet and sys.stderr is not None and sys.stderr.isatty()
 
 
 def read_text(path: Path) -> str | None:
@@ -156,21 +158,25 @@ def read_text(path: Path) -> str | None:
         raise ConfigError(f"cannot be read ({error.strerror})", str(path)) from None
 
 
-def machine_zone(tz: str, link: Path) -> str:
+def machine_zone(tz: str, link: Path) -> str | None:
     """Name of a machine's zone, from its ``TZ`` variable or the link that sets it; else UTC.
 
-    >>> machine_zone(":Europe/Berlin", Path("none"))
-    'Europe/Berlin'
+    Returns:
+        The name, or None where TZ is set and holds none: a rule in itself, or a mistake.
+
+    >>> machine_zone(":Europe/Berlin", Path("none")), machine_zone("CET-1CEST", Path("none"))
+    ('Europe/Berlin', None)
     """
     from ckpt_audit.config_values import check_zone
 
-    target = str(link.resolve()) if link.exists() else ""
-    for name in (tz.removeprefix(":"), target.partition("zoneinfo/")[2]):
-        try:
-            return check_zone(name)
-        except ValueError:
-            continue
-    return "UTC"
+    name = tz.removeprefix(":")
+    if not name or name.startswith("/"):
+        file = Path(name) if name else link
+        name = str(file.resolve()).partition("zoneinfo/")[2] if file.exists() else ""
+    try:
+        return check_zone(name)
+    except ValueError:
+        return None if tz else "UTC"
 
 
 def split_list(values: Sequence[str] | None) -> list[str]:

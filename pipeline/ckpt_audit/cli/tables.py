@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from ckpt_audit.printable import printable
 from ckpt_audit.units import S_PER_H, format_duration, from_us
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return str(value)
+    return printable(str(value))
 
 
 def when(at: int | None, zone: ZoneInfo) -> str:

@@ -6,7 +6,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 STDIN = "-"
@@ -22,19 +22,22 @@ class Found:
         is_named: Whether the person named this very file.
         problem: Why it cannot be read, or None.
         is_stream: Whether it can be read only once (standard input, a pipe).
+        is_stranger: Whether its problem is none of ours: it was met in a folder and is no file.
     """
 
     path: str
     is_named: bool
     problem: str | None = None
     is_stream: bool = False
+    is_stranger: bool = False
 
 
 def discover(arguments: Sequence[str]) -> list[Found]:
     """Lists the inputs, in the order of the arguments and sorted inside a folder.
 
     Hidden files and warehouses inside a folder are passed over, and so are links that lead out of
-    it. A file that is reached twice comes once, and counts as named when it was named at all.
+    it; pipes, devices and broken links there are strangers. A file that is reached twice comes
+    once, and counts as named when it was named at all.
 
     Args:
         arguments: Files, folders, globs, or ``-`` for standard input.
@@ -47,7 +50,7 @@ def discover(arguments: Sequence[str]) -> list[Found]:
             if known is None:
                 found[key] = item
             elif item.is_named and not known.is_named:
-                found[key] = Found(known.path, True, known.problem, known.is_stream)
+                found[key] = replace(item, path=known.path)
     return list(found.values())
 
 
@@ -84,6 +87,12 @@ def _one(path: str, is_named: bool) -> Iterator[Found]:
         yield Found(path, is_named, is_stream=True)
     elif is_named:
         yield Found(path, is_named, problem="neither a file nor a folder")
+    else:
+        yield _stranger(path)
+
+
+def _stranger(path: str) -> Found:
+    return Found(path, is_named=False, problem="not a regular file", is_stranger=True)
 
 
 def _walk(folder: Path, root: Path, seen: set[Path]) -> Iterator[Found]:
@@ -96,6 +105,9 @@ def _walk(folder: Path, root: Path, seen: set[Path]) -> Iterator[Found]:
         if entry.name.startswith(".") or entry.name.endswith(_NEVER):
             continue
         real = Path(os.path.realpath(entry))  # unlike resolve, it does not mind a loop of links
+        if entry.is_symlink() and not entry.exists():
+            yield _stranger(str(entry))
+            continue
         if not real.is_relative_to(root):
             continue
         if real.is_dir():

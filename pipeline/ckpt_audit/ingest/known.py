@@ -12,10 +12,11 @@ from ckpt_audit.warehouse import Warehouse
 HEAD_HASHED = 4096
 _ROW_TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain")
 _LINE_TABLES = (*_ROW_TABLES, "rejected_line", "line_time", "job_time")
+_SOURCE_TABLES = ("source_zone", "zone_conflict", "dating_signature", "source")
 _COLUMNS = (
     "source_id, path, name, format, content_sha256, head_sha256, n_bytes, n_lines, n_rows, "
     "n_rejected, safe_offset, safe_line, redo_line, tz_given, tz_given_origin, run_override, "
-    "name_refs"
+    "machine_tz, name_refs"
 )
 
 
@@ -39,6 +40,7 @@ class KnownSource:
     tz_given: str | None
     tz_given_origin: str | None
     run_override: str | None
+    machine_tz: str | None
     name_refs: tuple[str, ...]
 
     @property
@@ -142,8 +144,21 @@ def save(warehouse: Warehouse, source: KnownSource) -> None:
 def delete(warehouse: Warehouse, source_id: int) -> None:
     """Takes a source out with everything that came of it."""
     delete_rows(warehouse, source_id, 0)
-    for table in ("source_zone", "source"):
+    for table in _SOURCE_TABLES:
         warehouse.execute(f"DELETE FROM {table} WHERE source_id = ?", [source_id])  # noqa: S608
+
+
+def note_unread(warehouse: Warehouse, path: str, reason: str) -> None:
+    """Notes that an input could not be read."""
+    warehouse.execute("INSERT OR REPLACE INTO unread_source VALUES (?, ?)", [path, reason])
+
+
+def clear_unread(warehouse: Warehouse, path: str) -> None:
+    """Notes that a file could be read, and with it the folders above it."""
+    warehouse.execute(
+        "DELETE FROM unread_source WHERE path = $path OR starts_with($path, path || '/')",
+        {"path": path},
+    )
 
 
 def delete_rows(warehouse: Warehouse, source_id: int, from_line: int) -> None:

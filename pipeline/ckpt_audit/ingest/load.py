@@ -15,14 +15,16 @@ from ckpt_audit.ingest import FORMATS, base, known, recognise
 from ckpt_audit.ingest.base import START, ByteSource, Format, ReadOptions
 from ckpt_audit.ingest.discover import STDIN, Found, discover
 from ckpt_audit.ingest.known import KnownSource
-from ckpt_audit.ingest.naming import name_refs, printable, stem
+from ckpt_audit.ingest.naming import name_refs, stem
 from ckpt_audit.ingest.report import FormatTally, IngestReport, Skipped
 from ckpt_audit.ingest.rows import RowWriter
 from ckpt_audit.ingest.streams import SourceError
+from ckpt_audit.printable import printable
 from ckpt_audit.records import Rejected
 from ckpt_audit.warehouse import Warehouse
 
 _COPY_BYTES = 1 << 20
+_BELOW = "(path IN ($what, $bare) OR starts_with(path, $prefix))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class IngestOptions:
         is_strict: Fails at the first file that is not read without a rest.
         progress: Is told before each file, and with ``n_done == n_files`` at the end.
         stdin: Where ``-`` reads from; None is the process's own standard input.
+        machine_zone: IANA zone of this machine, kept with each new source for its naive stamps.
     """
 
     hints: Callable[[str], Hints] = field(default=lambda _: NO_HINTS)
@@ -73,6 +76,7 @@ class IngestOptions:
     is_strict: bool = False
     progress: Callable[[Progress], None] | None = None
     stdin: BinaryIO | None = None
+    machine_zone: str | None = None
 
 
 class _TakeBackError(Exception):
@@ -111,7 +115,7 @@ def ingest(
 
 
 def forget(warehouse: Warehouse, what: str) -> list[str]:
-    """Takes sources out again, as if they had never been read.
+    """Takes sources out again, as if they had never been read, or never been tried.
 
     Args:
         warehouse: An open warehouse.
@@ -123,18 +127,24 @@ def forget(warehouse: Warehouse, what: str) -> list[str]:
     Raises:
         NoDataError: No source has such a path.
     """
-    bare = what.rstrip("/")
+    bare = printable(what.rstrip("/"))
+    params = {"what": what, "bare": bare, "prefix": f"{bare}/"}
     hits = warehouse.rows(
-        "SELECT source_id, path FROM source WHERE path IN ($what, $bare) "
-        "OR starts_with(path, $prefix) ORDER BY path, source_id",
-        {"what": what, "bare": bare, "prefix": f"{bare}/"},
+        f"SELECT source_id, path FROM source WHERE {_BELOW} ORDER BY path, source_id",  # noqa: S608
+        params,
     )
-    if not hits:
+    unread = warehouse.rows(
+        f"SELECT path FROM unread_source WHERE {_BELOW} ORDER BY path",  # noqa: S608
+        params,
+    )
+    if not hits and not unread:
         raise NoDataError("no source has this path; give it as it was given to ingest", what)
     with warehouse.transaction():
         for source_id, _ in hits:
             known.delete(warehouse, source_id)
-    return [str(path) for _, path in hits]
+        warehouse.execute(f"DELETE FROM unread_source WHERE {_BELOW}", params)  # noqa: S608
+    gone = [str(path) for _, path in hits]
+    return gone + [str(path) for (path,) in unread if path not in gone]
 
 
 def _tell(options: IngestOptions, progress: Progress) -> None:
@@ -149,17 +159,29 @@ class _Loader:
         self.report = IngestReport(is_dry_run=options.is_dry_run)
         self._warehouse = warehouse
         self._options = options
+        self._has_unread = bool(warehouse.rows("SELECT 1 FROM unread_source LIMIT 1"))
 
     def load(self, item: Found) -> None:
         """Loads a file, or says in the report why not."""
         if item.problem is not None:
-            self._skip(self.report.unreadable, item, item.problem)
+            if item.is_stranger:
+                self._skip(self.report.not_recognised, item, item.problem)
+            else:
+                self._fail(item, item.problem)
             return
         try:
             with self._on_disk(item) as path:
                 self._load(item, path)
         except SourceError as error:
-            self._skip(self.report.unreadable, item, error.message)
+            self._fail(item, error.message)
+        else:
+            if self._has_unread:
+                known.clear_unread(self._warehouse, printable(item.path))
+
+    def _fail(self, item: Found, reason: str) -> None:
+        self._has_unread = True
+        known.note_unread(self._warehouse, printable(item.path), reason)
+        self._skip(self.report.unreadable, item, reason)
 
     def _skip(self, group: list[Skipped], item: Found, reason: str) -> None:
         group.append(Skipped(printable(item.path), reason, item.is_named))
@@ -207,7 +229,8 @@ class _Loader:
                 return
             new = KnownSource(
                 known.next_id(self._warehouse), shown, stem(name), chosen.name, "",
-                known.head_digest(head), 0, 0, 0, 0, 0, 1, 1, None, None, None, refs,
+                known.head_digest(head), 0, 0, 0, 0, 0, 1, 1, None, None, None,
+                self._options.machine_zone, refs,
             )  # fmt: skip
             outdated = [*relation.shorter, *([relation.same] if relation.same else [])]
             with nullcontext() if self._options.is_dry_run else self._warehouse.transaction():
@@ -242,6 +265,7 @@ class _Loader:
             new = replace(
                 new, source_id=latest.source_id, tz_given=latest.tz_given,
                 tz_given_origin=latest.tz_given_origin, run_override=latest.run_override,
+                machine_tz=latest.machine_tz or new.machine_tz,
             )  # fmt: skip
             if chosen.incremental and not latest.is_fruitless:
                 mark, keep_from = latest.safe_mark, latest.redo_line

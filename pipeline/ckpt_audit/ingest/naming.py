@@ -24,15 +24,6 @@ def stem(basename: str) -> str:
     return _ROTATED.sub("", without_compression_suffix(basename))
 
 
-def printable(path: str) -> str:
-    r"""A path as text that every output can hold: bytes that are no UTF-8 become question marks.
-
-    >>> printable("a\udcff")
-    'a?'
-    """
-    return path.encode("utf-8", "replace").decode("utf-8")
-
-
 def name_refs(basename: str) -> tuple[str, ...]:
     """Job ids that a file's name may hold, the likeliest first.
 

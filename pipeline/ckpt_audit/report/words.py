@@ -46,7 +46,6 @@ ORDER = tuple(BUCKETS)
 STATES: dict[str, Bucket] = {  # what a run is seen to do, beside the buckets
     "training": Bucket("Training", "productive", "steps, kept or not"),
 }
-OUTSIDE = ("queue_after_incident", "queue_after_planned", "off")
 
 KINDS: dict[str, tuple[str, str]] = {
     "failure": ("failure", "failures"),
@@ -56,6 +55,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "operator_rollback": ("rollback by a person", "rollbacks by a person"),
     "unknown": ("end of unknown kind", "ends of unknown kind"),
 }
+
+EVENTS = ("failure", "unknown")  # the kinds that are events of M
 
 GRADES: dict[str, str] = {
     "marker": "the framework's own completion marker",
@@ -89,7 +90,7 @@ STRENGTHS: dict[str, str] = {
 }
 
 POPULATIONS: dict[str, str] = {
-    "all": "All failures",
+    "all": "All {events}",
     "isolated": "Isolated only",
     "correlated": "Correlated only",
     "interval": "Those that set the interval",
@@ -109,7 +110,8 @@ TERMS: tuple[tuple[str, str], ...] = (
         "Failure",
         (
             "Hardware, network, storage, software, out of memory, a hang, or a cause that nobody "
-            "wrote down. Only failures are events of M."
+            "wrote down. Failures are the events of M, and with them ends of which nothing says "
+            "how: unknown ends."
         ),
     ),
     ("Preemption", "The scheduler took the nodes for others."),
@@ -150,8 +152,9 @@ TERMS: tuple[tuple[str, str], ...] = (
     (
         "Mean time between incidents, M",
         (
-            "Up-time of the job divided by its failures; ends for another reason count as exposure "
-            "and not as events. It belongs to the job at its number of accelerators."
+            "Up-time of the job divided by its failures and unknown ends; ends for another reason "
+            "count as exposure and not as events. It belongs to the job at its number of "
+            "accelerators."
         ),
     ),
     (
@@ -240,6 +243,18 @@ def kind_label(kind: str, count: int = 1) -> str:
     """
     one, many = KINDS.get(kind, (kind.replace("_", " "), kind.replace("_", " ")))
     return one if count == 1 else many
+
+
+def event_label(failures: int, unknown: int) -> str:
+    """Name of so many failures and unknown ends, which are counted together.
+
+    >>> event_label(1, 0), event_label(0, 1), event_label(2, 1)
+    ('failure', 'unknown end', 'failures and unknown ends')
+    """
+    if failures and unknown:
+        return "failures and unknown ends"
+    one = "unknown end" if unknown else "failure"
+    return one if failures + unknown == 1 else f"{one}s"
 
 
 def cause_label(cause: str) -> str:

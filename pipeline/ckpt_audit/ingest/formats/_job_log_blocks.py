@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ckpt_audit.ingest.formats._job_log_rules import Draft
+from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, whole
+from ckpt_audit.ingest.formats._job_log_rules import Draft, short_code
 from ckpt_audit.ingest.formats._job_log_text import Line
-from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, nearest_stamp, read_iso
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, checked, nearest_stamp, read_iso
 from ckpt_audit.records import EventKind
 
 TRACEBACK = "Traceback (most recent call last):"
@@ -84,15 +85,18 @@ class Tracebacks:
         return bool(self._open)
 
     def start(self, line: Line, line_no: int, offset: int) -> list[Found]:
-        """A traceback begins; gives what this ends."""
+        """A traceback begins; gives what this ends.
+
+        Raises:
+            ImplausibleError: Its clock reading cannot be true.
+        """
         key = _key(line)
         old = self._open.get(key)
         if old is not None and not old.is_over:
             old.n_open += 1
             return []
         stamp = nearest_stamp(line.text, len(line.text))[0]
-        if stamp.clock_us is None:
-            stamp = line.stamp
+        stamp = checked(line.stamp if stamp.clock_us is None else stamp)
         self._open[key] = _Trace(line_no, offset, line.text, line.rank, line.node, stamp)
         return [old.found] if old is not None and old.found and not old.is_chained else []
 
@@ -175,7 +179,11 @@ class RootCause:
         self._key, self._rows, self._n_rows = _key(line), {}, 0
 
     def feed(self, line: Line, line_no: int, offset: int) -> list[Found]:
-        """Looks at a line; the one with the exit code gives the event."""
+        """Looks at a line; the one with the exit code gives the event.
+
+        Raises:
+            ImplausibleError: The table has a number or a time that cannot be true.
+        """
         if self._key != _key(line):
             return []
         self._n_rows += 1
@@ -190,9 +198,9 @@ class RootCause:
         rank = self._rows.get("rank", "")
         draft = Draft(
             EventKind.LAUNCHER_FAILURE,
-            code=self._rows["exitcode"],
-            rank=int(rank) if rank.isdigit() else None,
+            code=short_code(self._rows["exitcode"]),
+            rank=whole(rank, "rank", SMALL_LIMIT) if rank.isdecimal() else None,
             node=self._rows.get("host"),
-            stamp=read_iso(self._rows["time"]) if "time" in self._rows else UNDATED,
+            stamp=checked(read_iso(self._rows["time"])) if "time" in self._rows else UNDATED,
         )
         return [Found(line_no, offset, line.text, draft)]

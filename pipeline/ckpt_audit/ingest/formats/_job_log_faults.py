@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, whole
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule
 from ckpt_audit.ingest.formats._stamps import ISO
 from ckpt_audit.records import EventKind
@@ -16,9 +17,10 @@ _HOW_TASKS_END = re.compile(
     r"|Floating point exception|Out Of Memory|Trace/breakpoint trap)"
 )
 _NETWORK_WARNING = re.compile(
-    r"Call to \S+.* (?:failed|timed out)|Got (?:completion|async)|Cuda failure"
-    r"|[Cc]onnection (?:closed|refused|reset)|(?:ibv_\w+|[Ss]ocket\w*).*(?:fail|error|timed? ?out)"
-    r"|NET/\S+ ?:.*(?:fail|error|timed? ?out)"
+    r"Call to \S.{0,400}? (?:failed|timed out)|Got (?:completion|async)|Cuda failure"
+    r"|[Cc]onnection (?:closed|refused|reset)"
+    r"|(?:ibv_\w|[Ss]ocket).{0,400}?(?:fail|error|timed? ?out)"
+    r"|NET/\S{1,40} ?:.{0,400}?(?:fail|error|timed? ?out)"
 )
 _ERRNO = {
     "5": "Input/output error",
@@ -46,7 +48,8 @@ def _task_exit(match: re.Match[str], draft: Draft) -> Draft:
         draft.code = " ".join(match["what"].split()[:4])
     else:
         draft.code = how["exit"] or how["how"]
-    draft.rank = int(match["tasks"]) if match["tasks"].isdigit() else None
+    tasks = match["tasks"]
+    draft.rank = whole(tasks, "task", SMALL_LIMIT) if tasks.isdigit() else None
     return draft
 
 
@@ -119,7 +122,7 @@ FAULT_RULES: tuple[Rule, ...] = (
         EventKind.OUT_OF_MEMORY,
         ("oom_kill event", "oom-kill event"),
         re.compile(
-            r"(?:slurmstepd-(?P<node>[\w-]+): )?error: Detected \d+ oom[_-]kill event(?:\(?s\)?)? "
+            r"(?:slurmstepd-(?P<node>[\w-]{1,253}): )?error: Detected \d+ oom[_-]kill event(?:\(?s\)?)? "
             r"in (?:StepId=|step )(?P<job>\d[\w.+]*)"
         ),
         "slurmstepd: error: Detected 1 oom_kill event in StepId=60011.0. Some of the step tasks "
@@ -131,7 +134,8 @@ FAULT_RULES: tuple[Rule, ...] = (
         ("ollective operation timeout: WorkNCCL",),
         re.compile(
             r"(?:Rank (?P<rank>\d+)\]\s*)?(?:Watchdog c|C)aught collective operation timeout: "
-            r"WorkNCCL\((?:[^)]*?OpType=(?P<code>\w+))?.*?\) ran for (?P<ms>\d+) milliseconds"
+            r"WorkNCCL\((?=(?:[^)]{0,1000}?OpType=(?P<code>\w{1,60}))?).{0,1000}?\) ran for "
+            r"(?P<ms>\d+) milliseconds"
         ),
         "[rank3]:[E501 10:00:00.123456789 ProcessGroupNCCL.cpp:607] [Rank 3] Watchdog caught "
         "collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) "
@@ -142,7 +146,7 @@ FAULT_RULES: tuple[Rule, ...] = (
         "nccl_stuck",
         EventKind.WATCHDOG,
         ("watchdog got stuck for ",),
-        re.compile(r"(?:Rank (?P<rank>\d+)\].*?)?watchdog got stuck for (?P<s>\d+) seconds"),
+        re.compile(r"(?:Rank (?P<rank>\d+)\].{0,200}?)?watchdog got stuck for (?P<s>\d+) seconds"),
         "[rank3]:[F501 10:00:00.123456789 ProcessGroupNCCL.cpp:1557] [PG ID 0 PG GUID 0 Rank 3] "
         "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress",
         keep=Keep.FIRST,
@@ -160,7 +164,7 @@ FAULT_RULES: tuple[Rule, ...] = (
         "nccl_completion",
         EventKind.NETWORK_ERROR,
         ("NET/IB",),
-        re.compile(r"NET/IB ?: ?Got completion from peer .*(?:status=|error )"),
+        re.compile(r"NET/IB ?: ?Got completion from peer .{0,400}?(?:status=|error )"),
         "NET/IB: Got completion from peer with status=IBV_WC_RETRY_EXC_ERR(12) opcode=0 len=0",
         is_fault=True,
     ),
@@ -178,7 +182,7 @@ FAULT_RULES: tuple[Rule, ...] = (
         "nccl_exception",
         EventKind.NETWORK_ERROR,
         ("NCCL error in: ",),
-        re.compile(r"NCCL error in: .*?(?P<code>remote process exited|unhandled \w+ error)"),
+        re.compile(r"NCCL error in: .{0,400}?(?P<code>remote process exited|unhandled \w+ error)"),
         "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:77, remote process "
         "exited or there was a network error, NCCL version 2.26.2",
         is_fault=True,
@@ -213,7 +217,7 @@ FAULT_RULES: tuple[Rule, ...] = (
         "accelerator_oom",
         EventKind.ACCELERATOR_OOM,
         ("CUDA out of memory", "OutOfMemoryError: "),
-        re.compile(r"CUDA out of memory|(?<!\w)(?:[\w.]*\.)?OutOfMemoryError: "),
+        re.compile(r"CUDA out of memory|(?<!\w)OutOfMemoryError: "),
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.62 GiB.",
         is_fault=True,
     ),

@@ -13,14 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ckpt_audit.ingest.formats._job_log_steps import (
-    StepRow,
-    StepRule,
-    read_steps,
-    rescaled_us,
-)
+from ckpt_audit.ingest.formats._bounds import DURATION_LIMIT_US, STEP_LIMIT, rescaled_us
+from ckpt_audit.ingest.formats._job_log_steps import StepRow, StepRule, read_steps
 from ckpt_audit.ingest.formats._scan import LineIndex, Positions
-from ckpt_audit.ingest.formats._stamps import day_us, has_stamp
+from ckpt_audit.ingest.formats._stamps import FIRST_YEAR, LAST_YEAR, day_us, has_stamp
 from ckpt_audit.records import ClockKind, StepBatch
 from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_S
 
@@ -158,7 +154,7 @@ def _read_some(
     values: dict[str, Positions] = {}
     for name, number in layout.numbers.items():
         values[name], is_number = number.read(cells)
-        fits &= is_number
+        fits &= is_number & (values[name] < _limit(name, number, layout.model.unit_us))
     clock = None
     if "stamp" in layout.model.spans:
         clock, is_time = _clock(cells, layout.model.spans["stamp"])
@@ -167,6 +163,13 @@ def _read_some(
         fits &= values["step"] > 0
     _append(layout, values, clock, lines, fits, batch)
     return np.asarray(fits)
+
+
+def _limit(name: str, number: _Number, unit_us: int) -> int:
+    """What a field's value as it is printed must be less than."""
+    if name == "elapsed":
+        return int(DURATION_LIMIT_US * 10**number.n_decimals // unit_us)
+    return STEP_LIMIT if name in ("step", "total") else int(10**_MAX_DIGITS)
 
 
 _CLOCK_FIELDS = ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 26))
@@ -190,6 +193,8 @@ def _clock(cells: Bytes, span: tuple[int, int]) -> tuple[Positions, Mask]:
     dates, which = np.unique((year * 100 + month) * 100 + day, return_inverse=True)
     days = np.full(len(dates), -1, dtype=np.int64)
     for index, date in enumerate(dates.tolist()):
+        if not FIRST_YEAR <= date // 10_000 <= LAST_YEAR:
+            continue
         try:
             days[index] = day_us(date // 10_000, date // 100 % 100, date % 100)
         except ValueError:
@@ -318,8 +323,8 @@ class LayoutReader:
 def _learn(rule: StepRule, block: bytes, start: int, hit_end: int) -> Layout | None:
     """The layout of the line that starts at a place, if it holds one plain step."""
     line = block[start : start + MAX_WIDTH].partition(b"\n")[0]
-    rows = read_steps(rule, line.decode("latin-1"))
-    if len(rows) != 1 or rows[0].is_initial:
+    rows, problem = read_steps(rule, line.decode("latin-1"))
+    if len(rows) != 1 or problem or rows[0].is_initial:
         return None
     if any(mark in line[: rows[0].end] for mark in (b"\r", b"\x1b")):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ckpt_audit.ingest.formats._bounds import STEP_LIMIT, duration_us, whole
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule
 from ckpt_audit.ingest.formats._stamps import ISO
 from ckpt_audit.records import EventKind
@@ -13,7 +14,7 @@ from ckpt_audit.units import US_PER_MS
 def _timer(match: re.Match[str], draft: Draft) -> Draft:
     """The slowest rank's time; older releases print one number."""
     slowest = match["slowest"] or match["only"]
-    draft.duration_us = round(float(slowest) * US_PER_MS)
+    draft.duration_us = duration_us(slowest, US_PER_MS, "the time of a save")
     return draft
 
 
@@ -26,7 +27,7 @@ def _datetime(match: re.Match[str], draft: Draft) -> Draft:
     elif what.startswith("exiting program"):
         draft.kind = EventKind.PROGRAM_EXIT
         at = re.search(r"(?:after|at iteration) (\d+)(?: iterations)?$", what)
-        draft.step = int(at[1]) if at else None
+        draft.step = whole(at[1], "step", STEP_LIMIT) if at else None
     return draft
 
 
@@ -48,7 +49,7 @@ def _clean_exit(_match: re.Match[str], draft: Draft) -> Draft:
     return draft
 
 
-_CHECKPOINT = r"(?P<path>\S*?global_step(?P<step>\d+))"
+_CHECKPOINT = r"(?P<path>\S*?global_step(?P<step>\d++))"
 
 PROGRESS_RULES: tuple[Rule, ...] = (
     Rule(
@@ -180,7 +181,7 @@ PROGRESS_RULES: tuple[Rule, ...] = (
         "deepspeed_save",
         EventKind.SAVE_STARTED,
         ("is about to be saved!",),
-        re.compile(r"\[Torch\] Checkpoint \S*?(?P<step>\d+) is about to be saved!"),
+        re.compile(r"\[Torch\] Checkpoint \S*?(?<!\d)(?P<step>\d++) is about to be saved!"),
         "[2026-05-01 10:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint "
         "global_step500 is about to be saved!",
         keep=Keep.FIRST,
@@ -198,7 +199,7 @@ PROGRESS_RULES: tuple[Rule, ...] = (
         "deepspeed_ready",
         EventKind.SAVE_DONE,
         ("is ready now!",),
-        re.compile(r"\[Torch\] Checkpoint \S*?(?P<step>\d+) is ready now!"),
+        re.compile(r"\[Torch\] Checkpoint \S*?(?<!\d)(?P<step>\d++) is ready now!"),
         "[2026-05-01 10:00:04,123] [INFO] [torch_checkpoint_engine.py:33:commit] [Torch] "
         "Checkpoint global_step500 is ready now!",
         keep=Keep.LAST,

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ckpt_audit.ingest.formats._bounds import ImplausibleError
 from ckpt_audit.ingest.formats._job_log_blocks import (
     ROOT_CAUSE,
     TRACEBACK,
@@ -25,11 +26,12 @@ from ckpt_audit.ingest.formats._job_log_steps import (
     is_damaged,
     read_steps,
 )
-from ckpt_audit.ingest.formats._job_log_text import is_quoted, peel, plain
+from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, peel, plain
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
 
 MAX_TEXT = 400
+_MAX_SEEN = 16 << 10  # how much of a line the rules of events see
 _MAX_REJECTED_TEXT = 200
 _ROWS_PER_BATCH = 20_000
 _NEAR = 16 << 10  # bytes in which equal lines of several ranks stand
@@ -121,7 +123,16 @@ class JobLogReader:
         for literal in sorted(hit):
             if literal in _STEP_RULES:
                 yield from self._steps(_STEP_RULES[literal], text, line_no, offset)
-        line = peel(text)
+        try:
+            yield from self._line(block, start, peel(text[:_MAX_SEEN]), line_no, offset, hit)
+        except ImplausibleError as error:
+            if hit:
+                yield Rejected(line_no, str(error), text.strip()[:_MAX_REJECTED_TEXT])
+
+    def _line(
+        self, block: bytes, start: int, line: Line, line_no: int, offset: int, hit: set[int]
+    ) -> Iterator[Record]:
+        """What rules of events and tables say about a line."""
         is_covered = False
         seen: set[EventKind] = set()
         for rule in _rules_for(frozenset(hit)) if hit else ():
@@ -149,19 +160,17 @@ class JobLogReader:
         return b"Exception ignored in" not in before and not is_quoted(text, text.find(TRACEBACK))
 
     def _steps(self, rule: StepRule, text: str, line_no: int, offset: int) -> Iterator[Record]:
-        rows = read_steps(rule, text)
+        rows, problem = read_steps(rule, text)
         for row in rows:
             if row.is_initial:
                 draft = Draft(EventKind.ANCHOR, step=0, stamp=row.stamp)
                 yield from self._event(draft, line_no, offset, text)
             else:
                 add_row(self._batch, line_no, row)
-        if not rows and is_damaged(rule, text):
-            yield Rejected(
-                line_no,
-                f"looks like a completed step ({rule.emitter}) but its numbers cannot be read",
-                text.strip()[:_MAX_REJECTED_TEXT],
-            )
+        if not rows and not problem and is_damaged(rule, text):
+            problem = f"looks like a completed step ({rule.emitter}) but its numbers cannot be read"
+        if problem:
+            yield Rejected(line_no, problem, text.strip()[:_MAX_REJECTED_TEXT])
 
     def _founds(self, founds: list[Found]) -> Iterator[Record]:
         for found in founds:

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, STEP_LIMIT, duration_us, whole
 from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, is_warning
-from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, nearest_stamp, read_iso
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, checked, nearest_stamp, read_iso
 from ckpt_audit.records import EventKind
 from ckpt_audit.units import US_PER_MS, US_PER_S
 
 _MAX_CODE = 60
+_NUMBER = re.compile(r"-?\d+")
 
 
 class Keep(Enum):
@@ -78,10 +80,9 @@ class Rule:
 
 
 def _duration_us(groups: dict[str, str | None]) -> int | None:
-    if groups.get("ms"):
-        return round(float(groups["ms"] or 0) * US_PER_MS)
-    if groups.get("s"):
-        return round(float(groups["s"] or 0) * US_PER_S)
+    for name, unit_us in (("ms", US_PER_MS), ("s", US_PER_S)):
+        if number := groups.get(name):
+            return duration_us(number, unit_us, "duration")
     return None
 
 
@@ -93,24 +94,40 @@ def _draft(rule: Rule, match: re.Match[str], line: Line) -> Draft | None:
         stamp = nearest_stamp(line.text, match.start())[0]
     draft = Draft(
         kind=rule.kind,
-        step=None if step is None else int(step),
+        step=None if step is None else whole(step, "step", STEP_LIMIT),
         duration_us=_duration_us(groups),
         code=groups.get("code"),
         node=groups.get("node") or line.node,
-        rank=line.rank if rank is None else int(rank),
+        rank=line.rank if rank is None else whole(rank, "rank", SMALL_LIMIT),
         path=groups.get("path"),
         job_ref=None if job is None else job.split(".")[0],
-        stamp=line.stamp if stamp.clock_us is None else stamp,
+        stamp=checked(line.stamp if stamp.clock_us is None else stamp),
         keep=rule.keep,
     )
     refined = rule.refine(match, draft) if rule.refine else draft
     if refined is not None and refined.code:
-        refined.code = refined.code.strip()[:_MAX_CODE]
+        refined.code = short_code(refined.code)
     return refined
 
 
+def short_code(code: str) -> str:
+    """A code as it is kept.
+
+    Raises:
+        ImplausibleError: It is a number, and too large.
+    """
+    code = code.strip()
+    if _NUMBER.fullmatch(code):
+        whole(code, "code", SMALL_LIMIT)
+    return code[:_MAX_CODE]
+
+
 def apply(rule: Rule, line: Line) -> list[Draft]:
-    """What a rule says about a line; nothing for a quotation."""
+    """What a rule says about a line; nothing for a quotation.
+
+    Raises:
+        ImplausibleError: The line has a number or a clock reading that cannot be true.
+    """
     if rule.is_fault and is_warning(line.text):
         return []
     found = []

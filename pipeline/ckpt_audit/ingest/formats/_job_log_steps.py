@@ -8,8 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ckpt_audit.ingest.formats._bounds import (
+    COUNT_LIMIT,
+    STEP_LIMIT,
+    ImplausibleError,
+    duration_us,
+    whole,
+)
 from ckpt_audit.ingest.formats._job_log_text import is_quoted
-from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, nearest_stamp
+from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, checked, nearest_stamp
 from ckpt_audit.records import StepBatch
 from ckpt_audit.units import US_PER_MS, US_PER_S
 
@@ -42,13 +49,15 @@ STEP_RULES: tuple[StepRule, ...] = (
         literal="elapsed time per iteration (",
         pattern=re.compile(
             r"(?P<neox>samples/sec:\s*[\d.]+\s*\|\s*)?"
-            r"(?<![/\w.])iteration\s+(?P<step>\d{1,15})/\s*(?P<total>\d{1,15})\s*\|"
-            r"(?:\s*consumed samples:\s*(?P<samples>\d{1,18})\s*\|)?"
+            r"(?<![/\w.])iteration\s+(?P<step>\d+)/\s*(?P<total>\d+)\s*\|"
+            r"(?:\s*consumed samples:\s*(?P<samples>\d+)\s*\|)?"
             r"(?:(?!iteration\s+\d+/).)*?"
             r"elapsed time per iteration \((?P<unit>m?s)\):?\s*"
             rf"(?P<elapsed>{_NUMBER})\s*\|"
         ),
-        looks_like=re.compile(r"(?<![/\w.])iteration\s+\S*\d\S*/\s*\S+\s*\|"),
+        looks_like=re.compile(
+            r"(?<![/\w.])iteration\s++[^\s\d]*+\d[^\s/]*+/\s*+[^\s|]++\s*+\|"
+        ),
         emitter="megatron",
         unit_us=US_PER_MS,
         example=" iteration      200/ 320000 | elapsed time per iteration (ms): 950.6 | lm loss 9|",
@@ -56,7 +65,7 @@ STEP_RULES: tuple[StepRule, ...] = (
     StepRule(
         literal=" iter time (s): ",
         pattern=re.compile(
-            r"(?<![\w_])steps: (?P<step>\d{1,15}) loss: \S+ iter time \(s\): "
+            r"(?<![\w_])steps: (?P<step>\d+) loss: \S+ iter time \(s\): "
             rf"(?P<elapsed>{_NUMBER}) samples/sec: [\d.]+"
         ),
         looks_like=re.compile(r"(?<![\w_])steps: \S+ loss: "),
@@ -66,7 +75,7 @@ STEP_RULES: tuple[StepRule, ...] = (
     ),
     StepRule(
         literal=", skipped=",
-        pattern=re.compile(r"\[Rank \d+\] step=(?P<step>\d{1,15}), skipped=\d+"),
+        pattern=re.compile(r"\[Rank \d+\] step=(?P<step>\d+), skipped=\d+"),
         looks_like=re.compile(r"\[Rank \d+\] step="),
         emitter="deepspeed_rank",
         unit_us=US_PER_S,
@@ -96,31 +105,21 @@ class StepRow:
         return self.step == 0 and self.emitter == "deepspeed_rank"
 
 
-def scaled_us(number: str, unit_us: int) -> int:
-    """A printed number of units in microseconds.
+def read_steps(rule: StepRule, text: str) -> tuple[list[StepRow], str]:
+    """All completed steps that a rule finds in a line (lines get joined).
 
-    >>> scaled_us("950.6", 1000), scaled_us("1.5e2", 1_000_000)
-    (950600, 150000000)
+    Returns:
+        The steps, and why one of them cannot be true, or "".
     """
-    whole, _, decimals = number.partition(".")
-    if not (whole + decimals).isdigit():
-        return round(float(number) * unit_us)
-    return rescaled_us(int(whole + decimals), len(decimals), unit_us)
-
-
-def rescaled_us(digits: int, n_decimals: int, unit_us: int) -> int:
-    """The same from the digits without their point."""
-    scale: int = 10**n_decimals
-    return digits * (unit_us // scale) if unit_us % scale == 0 else round(digits * unit_us / scale)
-
-
-def read_steps(rule: StepRule, text: str) -> list[StepRow]:
-    """All completed steps that a rule finds in a line (lines get joined)."""
-    return [
-        _row(rule, text, match)
-        for match in rule.pattern.finditer(text)
-        if not is_quoted(text, match.start())
-    ]
+    rows, problem = [], ""
+    for match in rule.pattern.finditer(text):
+        if is_quoted(text, match.start()):
+            continue
+        try:
+            rows.append(_row(rule, text, match))
+        except ImplausibleError as error:
+            problem = problem or str(error)
+    return rows, problem
 
 
 def is_damaged(rule: StepRule, text: str) -> bool:
@@ -143,15 +142,19 @@ def _row(rule: StepRule, text: str, match: re.Match[str]) -> StepRow:
     elapsed = groups.get("elapsed")
     return StepRow(
         emitter="neox" if groups.get("neox") else rule.emitter,
-        step=int(groups["step"]),
-        target_step=int(groups["total"]) if groups.get("total") else None,
-        stamp=stamp if stamp.clock_us is not None else UNDATED,
-        elapsed_us=None if elapsed is None else scaled_us(elapsed, unit_us),
-        n_samples=int(groups["samples"]) if groups.get("samples") else None,
+        step=whole(groups["step"], "step", STEP_LIMIT),
+        target_step=_optional(groups.get("total"), "last step", STEP_LIMIT),
+        stamp=checked(stamp) if stamp.clock_us is not None else UNDATED,
+        elapsed_us=None if elapsed is None else duration_us(elapsed, unit_us, "time per step"),
+        n_samples=_optional(groups.get("samples"), "number of samples", COUNT_LIMIT),
         unit_us=unit_us,
         end=match.end(),
         spans=spans,
     )
+
+
+def _optional(digits: str | None, what: str, limit: int) -> int | None:
+    return whole(digits, what, limit) if digits else None
 
 
 def add_row(batch: StepBatch, line_no: int, row: StepRow) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
+from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, whole
 from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, read_iso
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07)")
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*\x07)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _MAX_PREFIXES = 6
 _PREFIX = re.compile(
@@ -62,6 +66,9 @@ def plain(raw: bytes) -> str:
 def peel(text: str) -> Line:
     """Takes off the prefixes of a plain line, one after the other.
 
+    Raises:
+        ImplausibleError: A prefix has a rank that cannot be true.
+
     >>> peel("  12: [rank3]: RuntimeError: x")
     Line(text='RuntimeError: x', rank=3, node=None, prefix='  12: [rank3]: ', \
 stamp=Stamp(clock_us=None, kind=<ClockKind.UNDATED: 'undated'>, resolution_us=0))
@@ -78,12 +85,35 @@ stamp=Stamp(clock_us=None, kind=<ClockKind.UNDATED: 'undated'>, resolution_us=0)
 def _without(line: Line, match: re.Match[str]) -> Line:
     groups = match.groupdict()
     local = groups["task"] or groups["rank"] or groups["default"] or groups["role"]
-    rank = int(local or groups["local"]) if local or groups["local"] else line.rank
+    local = local or groups["local"]
+    rank = whole(local, "rank", SMALL_LIMIT) if local else line.rank
     node = groups["host"] or groups["pdsh"] or line.node
     text = line.text[match.end() :]
     if groups["console"]:
         return replace(line, text=text, stamp=read_iso(groups["console"]))
     return replace(line, text=text, rank=rank, node=node, prefix=line.prefix + match.group())
+
+
+class _Marks(NamedTuple):
+    """Where a line has marks of quotation, in order."""
+
+    is_traced: bool
+    doubled: tuple[list[int], ...]
+    opening: list[int]
+    closing: list[int]
+    last_single: int
+
+
+@lru_cache(maxsize=4)
+def _marks(text: str) -> _Marks:
+    """The marks of a line, found once however many places of it are asked about."""
+    return _Marks(
+        _TRACED.match(text) is not None,
+        tuple([match.start() for match in re.finditer(mark, text)] for mark in '"`'),
+        [match.start() for match in _OPENING.finditer(text)],
+        [match.start() for match in _CLOSING.finditer(text)],
+        text.rfind("'"),
+    )
 
 
 def is_quoted(text: str, start: int) -> bool:
@@ -94,14 +124,15 @@ def is_quoted(text: str, start: int) -> bool:
     >>> is_quoted("can't allocate: CUDA error: x", 16)
     False
     """
-    if _TRACED.match(text):
+    marks = _marks(text)
+    if marks.is_traced:
         return True
-    before, after = text[:start], text[start:]
-    if any(before.count(mark) % 2 and mark in after for mark in '"`'):
-        return True
-    opened = sum(match.start() < start for match in _OPENING.finditer(text))
-    closed = sum(match.start() < start for match in _CLOSING.finditer(text))
-    return opened > closed and "'" in after
+    for places in marks.doubled:
+        n_before = bisect_left(places, start)
+        if n_before % 2 and n_before < len(places):
+            return True
+    opened, closed = bisect_left(marks.opening, start), bisect_left(marks.closing, start)
+    return opened > closed and marks.last_single >= start
 
 
 def is_warning(text: str) -> bool:

@@ -79,14 +79,14 @@ class LineIndex:
 
     def segment(self, position: int) -> tuple[int, int]:
         """Bounds of the stretch between line ends of any kind that holds a position."""
-        block = self.block
-        newline = block.rfind(b"\n", 0, position)
-        start = max(newline, block.rfind(b"\r", newline + 1, position)) + 1
+        line = int(np.searchsorted(self._ends, position))
+        first = int(self._ends[line - 1]) + 1 if line else 0
+        start = max(first, self.block.rfind(b"\r", first, position) + 1)
         return start, self.end_of(position)
 
     def end_of(self, position: int) -> int:
         """Where the stretch that holds a position ends."""
-        newline = self.block.find(b"\n", position)
-        end = len(self.block) if newline < 0 else newline
+        line = int(np.searchsorted(self._ends, position))
+        end = int(self._ends[line]) if line < len(self._ends) else len(self.block)
         carriage = self.block.find(b"\r", position, end)
         return end if carriage < 0 else carriage

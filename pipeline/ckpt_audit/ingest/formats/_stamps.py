@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from ckpt_audit.ingest.formats._bounds import DURATION_LIMIT_US, ImplausibleError
 from ckpt_audit.records import ClockKind
-from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_MS, US_PER_S, to_us
+from ckpt_audit.units import S_PER_H, S_PER_MIN, US_PER_MS, US_PER_S, from_us, to_us
 
 NO_YEAR = 2000  # readings without a year are put here
+FIRST_YEAR, LAST_YEAR = 2000, 2099  # a host's clock that says otherwise was wrong
 _MONTHS = {
     name: number
     for number, name in enumerate(
@@ -32,6 +35,7 @@ _ISO_PARTS = re.compile(
 _GLOG_PARTS = re.compile(r"[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6,9})")
 _CTIME_PARTS = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})")
 _SYSLOG_PARTS = re.compile(r"([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d)")
+_SECONDS_DIGITS = 12
 _IN_JOB_LOG = re.compile(rf"(?<![\w.-])(?:(?P<iso>{ISO})|(?P<glog>{GLOG})|(?P<ctime>{CTIME}))")
 
 
@@ -60,6 +64,38 @@ def day_us(year: int, month: int, day: int) -> int:
         ValueError: There is no such day.
     """
     return to_us(datetime(year, month, day, tzinfo=UTC))
+
+
+_FIRST_US, _END_US = day_us(FIRST_YEAR, 1, 1), day_us(LAST_YEAR + 1, 1, 1)
+
+
+def check_year(clock_us: int) -> None:
+    """Checks that an instant is of a year in which such a line can have been written.
+
+    Raises:
+        ImplausibleError: It is not.
+    """
+    if _FIRST_US <= clock_us < _END_US:
+        return
+    year = from_us(min(max(clock_us, day_us(1, 1, 1)), day_us(9999, 12, 31))).year
+    raise ImplausibleError(
+        f"stamp of year {year}: the host's clock was wrong; correct the stamp to have the line read"
+    )
+
+
+def checked(stamp: Stamp) -> Stamp:
+    """The same reading.
+
+    Raises:
+        ImplausibleError: It cannot be true.
+    """
+    if stamp.clock_us is None:
+        return stamp
+    if stamp.kind is not ClockKind.MONOTONIC:
+        check_year(stamp.clock_us)
+    elif stamp.clock_us >= DURATION_LIMIT_US:
+        raise ImplausibleError("stamp of more than a hundred years after the host's start")
+    return stamp
 
 
 def _time_us(hour: str, minute: str, second: str) -> int:
@@ -142,6 +178,7 @@ def read_syslog(text: str) -> Stamp:
 def read_monotonic(text: str) -> Stamp:
     """Reads ``[680111.646286]``: seconds since the host booted."""
     seconds, _, digits = text.strip("[] ").partition(".")
+    seconds = seconds.lstrip("0")[:_SECONDS_DIGITS] or "0"  # with as many it is too large anyway
     return Stamp(int(seconds) * US_PER_S + int(digits), ClockKind.MONOTONIC, 1)
 
 
@@ -167,9 +204,16 @@ def nearest_stamp(text: str, at: int) -> tuple[Stamp, tuple[int, int] | None]:
 
     Lines get joined, so that the reading at the line's beginning may be another event's.
     """
-    found, span = UNDATED, None
-    for match in _IN_JOB_LOG.finditer(text, 0, at):
-        stamp = _READERS[match.lastgroup or ""](match.group())
-        if stamp.clock_us is not None:
-            found, span = stamp, match.span()
-    return found, span
+    found = _stamps_in(text)
+    which = bisect_right(found, at, key=lambda item: item[1][1])
+    return found[which - 1] if which else (UNDATED, None)
+
+
+@lru_cache(maxsize=4)
+def _stamps_in(text: str) -> list[tuple[Stamp, tuple[int, int]]]:
+    """All clock readings of a line, found once however many places of it are asked about."""
+    read = (
+        (_READERS[match.lastgroup or ""](match.group()), match.span())
+        for match in _IN_JOB_LOG.finditer(text)
+    )
+    return [item for item in read if item[0].clock_us is not None]

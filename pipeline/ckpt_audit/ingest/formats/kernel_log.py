@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, ImplausibleError, whole
 from ckpt_audit.ingest.formats._job_log_text import plain
 from ckpt_audit.ingest.formats._kernel_lines import KernelLine, is_kernel_log, split_line
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
+from ckpt_audit.ingest.formats._stamps import checked
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
 
 _SURE = 95
 _MAX_TEXT = 400
+_MAX_SEEN = 16 << 10  # how much of a line is looked at
 _MAX_REJECTED_TEXT = 200
 _BLOCK_BYTES = 3 << 18
 
@@ -49,28 +52,30 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         "mlx5_down",
         EventKind.LINK_DOWN,
         ("mlx5_core ",),
-        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .*[Ll]ink (?:DOWN|down)\b"),
+        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .{0,200}?[Ll]ink (?:DOWN|down)\b"),
         "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link DOWN",
     ),
     KernelRule(
         "mlx5_up",
         EventKind.LINK_UP,
         ("mlx5_core ",),
-        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .*[Ll]ink (?:ACTIVE|UP|up)\b"),
+        re.compile(r"mlx5_core \S+ (?P<code>\S+?):? .{0,200}?[Ll]ink (?:ACTIVE|UP|up)\b"),
         "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link ACTIVE",
     ),
     KernelRule(
         "netdev_down",
         EventKind.LINK_DOWN,
         ("ink is Down", "ink is down"),
-        re.compile(r"(?P<code>[\w.-]+)(?:: NIC)?:? [Ll]ink is [Dd]own\b"),
+        re.compile(r"(?<![\w.-])(?P<code>[\w.-]++)(?:: NIC)?:? [Ll]ink is [Dd]own\b"),
         "ixgbe 0000:3b:00.0 eth2: NIC Link is Down",
     ),
     KernelRule(
         "netdev_up",
         EventKind.LINK_UP,
         ("ink is Up", "ink is up", "link becomes ready"),
-        re.compile(r"(?P<code>[\w.-]+)(?:: NIC)?:? [Ll]ink (?:is [Uu]p\b|becomes ready)"),
+        re.compile(
+            r"(?<![\w.-])(?P<code>[\w.-]++)(?:: NIC)?:? [Ll]ink (?:is [Uu]p\b|becomes ready)"
+        ),
         "IPv6: ADDRCONF(NETDEV_CHANGE): ib0: link becomes ready",
     ),
     KernelRule(
@@ -92,7 +97,7 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         EventKind.STORAGE_ERROR,
         ("nvme ",),
         re.compile(
-            r"nvme (?P<code>nvme\d+): (?:I/O .*timeout|controller is down|"
+            r"nvme (?P<code>nvme\d+): (?:I/O .{0,200}?timeout|controller is down|"
             r"Removing after probe failure|Device not ready)"
         ),
         "nvme nvme0: I/O 512 QID 7 timeout, aborting",
@@ -102,8 +107,8 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         EventKind.STORAGE_ERROR,
         ("LustreError: ",),
         re.compile(
-            r"LustreError: (?:.*(?:timed out|was evicted|[Cc]onnection to .* lost|"
-            r"operation \S+ .*failed|rc (?:=|-) ?-(?:5|28|107|108|110)\b))"
+            r"LustreError: .{0,300}?(?:timed out|was evicted|[Cc]onnection to .{0,100}? lost|"
+            r"operation \S.{0,100}? .{0,1}failed|rc (?:=|-) ?-(?:5|28|107|108|110)\b)"
         ),
         "LustreError: 167-0: data-OST0004-osc-ffff: This client was evicted by data-OST0004; in "
         "progress operations using this service will fail.",
@@ -112,7 +117,7 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         "lustre_lost",
         EventKind.STORAGE_ERROR,
         ("Lustre: ",),
-        re.compile(r"Lustre: .*Connection to \S+ \(at [^)]+\) was lost"),
+        re.compile(r"Lustre: .{0,200}?Connection to \S+ \(at [^)]{1,200}\) was lost"),
         "Lustre: data-OST0004-osc-ffff: Connection to data-OST0004 (at 10.0.8.4@o2ib) was lost; "
         "in progress operations using this service will wait",
     ),

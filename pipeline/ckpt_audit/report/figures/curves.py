@@ -151,7 +151,7 @@ def cumulative(data: Mapping[str, Any], salt: str) -> str:
             where="post",
             color=COLOURS["accent"],
             lw=2,
-            label="all failures",
+            label=f"all {data['noun']}",
         )
         if isolated:
             axes.step(
@@ -167,7 +167,7 @@ def cumulative(data: Mapping[str, Any], salt: str) -> str:
         axes.set_ylim(0, max(1, len(events)) * 1.05)
         axes.yaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel("up-time, hours")
-        axes.set_ylabel("failures")
+        axes.set_ylabel(data["noun"])
         quiet_axes(axes)
         figure.legend(loc="outside upper left", ncols=3, handlelength=2.0)
         return export(figure)

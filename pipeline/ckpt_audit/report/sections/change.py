@@ -16,21 +16,21 @@ SLOW_NOTICE_S = 30.0 * S_PER_MIN
 
 
 def section(ctx: Context) -> Section:
-    """What would pay, the largest saving first."""
+    """What could pay, the largest saving first."""
     items = tuple(change for _, change in found(ctx))
     nothing = f"Nothing: {_why_nothing(ctx)}."
     if not items:
         answer = nothing
     else:
-        many = "One change would pay" if len(items) == 1 else f"{len(items)} changes would pay"
-        answer = f"{many}. {items[0].short}."
+        many = "One change" if len(items) == 1 else f"{len(items)} changes"
+        answer = f"{many} to consider. {items[0].short}."
     return Section(
         ctx.anchor("change"), "What to change?", answer, (Changes(items, nothing),) if items else ()
     )
 
 
 def found(ctx: Context) -> list[tuple[float, Change]]:
-    """What would pay, as seconds saved and change, the largest first."""
+    """What could pay, as seconds saved and change, the largest first."""
     known = [c for c in (_interval(ctx), _older_restores(ctx), _notice(ctx)) if c is not None]
     return sorted(known, key=lambda pair: -pair[0])[:MOST_ROWS]
 
@@ -84,7 +84,7 @@ def flip_of(advice: IntervalAdvice) -> str:
 
 
 def _older_restores(ctx: Context) -> tuple[float, Change] | None:
-    """Restarts that took a checkpoint older than the newest verified one."""
+    """Restarts that took a checkpoint older than the newest verified one: perhaps rightly."""
     step_s = ctx.one.cadence.step_s
     older = [
         i
@@ -102,12 +102,13 @@ def _older_restores(ctx: Context) -> tuple[float, Change] | None:
         return None
     count = plural(len(older), "restart")
     return saving_s or 0.0, Change(
-        what="Resume from the newest verified checkpoint",
-        why=f"{count} took an older one and did {plural(steps, 'step')} again without need",
-        saving="unknown" if saving_s is None else hours(saving_s),
-        sure="counted, for the incidents seen",
-        flip="the newer checkpoint could not in fact be loaded",
-        short="Resuming from the newest verified checkpoint would have saved "
+        what="Find out whether restarts could take the newest verified checkpoint",
+        why=f"{count} took an older one and did {plural(steps, 'step')} again; the newer one may "
+        "have been bad: look at its files, and in the job log of the restart for a failed load",
+        saving="unknown" if saving_s is None else f"up to {hours(saving_s)}",
+        sure="steps counted, for the incidents seen; whether the newer one was sound is not known",
+        flip="the newer checkpoint could not be loaded, or someone went back on purpose",
+        short="Resuming from the newest verified checkpoint may have saved up to "
         + (f"{plural(steps, 'step')}" if saving_s is None else hours(saving_s)),
         href=f"#{ctx.anchor('incidents')}",
     )

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from ckpt_audit.audit.data import LedgerLine, Population, ReportData, RunReport
 from ckpt_audit.facts import Incident
-from ckpt_audit.report.numbers import slug
-from ckpt_audit.report.words import ORDER
+from ckpt_audit.report.numbers import plural, slug
+from ckpt_audit.report.words import EVENTS, ORDER, event_label
 from ckpt_audit.units import US_PER_H
 
 FEW = 5
@@ -83,6 +83,30 @@ class Context:
     def failures(self) -> tuple[Incident, ...]:
         """Incidents that are failures."""
         return tuple(i for i in self.incidents if i.kind == "failure")
+
+    @cached_property
+    def events(self) -> tuple[Incident, ...]:
+        """Incidents that are events of M: failures, and ends of which nothing says how."""
+        return tuple(i for i in self.incidents if i.kind in EVENTS)
+
+    @property
+    def unknown_ends(self) -> int:
+        """How many of the events are ends of which nothing says how."""
+        return len(self.events) - len(self.failures)
+
+    def event_label(self, count: int | None = None) -> str:
+        """Name of the events, for as many as there are or for another number of them."""
+        failures, unknown = len(self.failures), self.unknown_ends
+        if count is None:
+            return event_label(failures, unknown)
+        if failures and unknown:
+            return event_label(1, 1)
+        return event_label(0, count) if unknown else event_label(count, 0)
+
+    @property
+    def events_text(self) -> str:
+        """The events and their number."""
+        return plural(len(self.events), self.event_label(1), self.event_label(2))
 
     @property
     def away(self) -> Incident | None:

@@ -7,7 +7,7 @@ from calendar import month_name
 from collections import Counter
 from collections.abc import Sequence
 
-from ckpt_audit.facts import Checkpoint, Incident
+from ckpt_audit.facts import Checkpoint
 from ckpt_audit.report.blocks import Card, Cell, Column, Row, Table
 from ckpt_audit.report.numbers import (
     date_time,
@@ -21,7 +21,7 @@ from ckpt_audit.report.numbers import (
 )
 from ckpt_audit.report.sections import change
 from ckpt_audit.report.sections.context import FEW, Context
-from ckpt_audit.report.words import bucket_label, kind_label
+from ckpt_audit.report.words import EVENTS, bucket_label, event_label, kind_label
 from ckpt_audit.units import US_PER_S
 
 
@@ -97,7 +97,7 @@ def interval_sentence(ctx: Context) -> str:
     advice = ctx.one.advice
     if advice.exact_s is None:
         return ""
-    if not ctx.failures:
+    if not ctx.events:
         return "No failure was seen, so the interval has nothing to be judged by."
     low, high = advice.flat_low_s, advice.flat_high_s
     now = advice.current_s
@@ -122,8 +122,8 @@ def run_remarks(ctx: Context) -> tuple[str, ...]:
     if unknown and ctx.allocated_us:
         text = f"Of {hours_us(unknown)} ({share(unknown, ctx.allocated_us)}) nothing says what"
         remarks.append(f"{text} happened.")
-    if 0 < len(ctx.failures) < FEW:
-        text = f"Only {plural(len(ctx.failures), 'failure')}: too few for a rate, so only the range"
+    if 0 < len(ctx.events) < FEW:
+        text = f"Only {ctx.events_text}: too few for a rate, so only the range"
         remarks.append(f"{text} that fits is given.")
     if run.missing:
         remarks.append(f"Missing: {', '.join(run.missing)}.")
@@ -151,27 +151,27 @@ def run_cards(ctx: Context) -> tuple[Card, ...]:
             note,
             f"#{ctx.anchor('time')}",
         ),
-        incident_card(ctx.incidents, [ctx.label(i) for i in ctx.failures], ctx),
+        incident_card(ctx),
         checkpoint_card(ctx),
     )
 
 
-def incident_card(incidents: Sequence[Incident], labels: list[str], ctx: Context) -> Card:
+def incident_card(ctx: Context) -> Card:
     """How many incidents, and of which kinds."""
-    failures = sum(1 for i in incidents if i.kind == "failure")
+    labels = [ctx.label(i) for i in ctx.events]
     groups = {c.group for c in ctx.one.correlations.values() if c.label == "correlated"}
     notes = []
-    if failures and labels.count("isolated"):
+    if labels.count("isolated"):
         notes.append(f"{labels.count('isolated')} isolated")
     if groups:
         notes.append(plural(len(groups), "correlated group"))
     if labels.count("cascade"):
         notes.append(f"{labels.count('cascade')} in a cascade")
-    kinds = Counter(i.kind for i in incidents if i.kind != "failure")
+    kinds = Counter(i.kind for i in ctx.incidents if i.kind not in EVENTS)
     notes += [f"{count} {kind_label(kind, count)}" for kind, count in sorted(kinds.items())]
-    label = "Failure" if failures == 1 else "Failures"
-    text = "; ".join(notes) or ("none labelled" if failures else "no interruption was seen")
-    return Card(label, whole(failures), text, f"#{ctx.anchor('incidents')}")
+    text = "; ".join(notes) or ("none labelled" if ctx.events else "no interruption was seen")
+    label = ctx.event_label().capitalize()
+    return Card(label, whole(len(ctx.events)), text, f"#{ctx.anchor('incidents')}")
 
 
 def checkpoint_card(ctx: Context) -> Card:
@@ -235,15 +235,15 @@ def fleet_cards(contexts: Sequence[Context]) -> tuple[Card, ...]:
     worth = [c.capacity(c.lost_acc_us) for c in contexts]
     if worth and all(w is not None for w in worth):
         note += f", worth {money(sum(w for w in worth if w is not None))} of capacity"
-    failures = sum(len(c.failures) for c in contexts)
-    others = sum(len(c.incidents) for c in contexts) - failures
+    events = sum(len(c.events) for c in contexts)
+    others = sum(len(c.incidents) for c in contexts) - events
     without = sum(1 for c in contexts if c.one.newest_verified is None)
     return (
         Card("Into new steps", share(kept, total), "of allocated time, all runs", "#overview"),
         Card("Hours lost", hours_us(total - kept), note, "#overview"),
         Card(
-            "Failure" if failures == 1 else "Failures",
-            whole(failures),
+            _fleet_label(contexts).capitalize(),
+            whole(events),
             f"and {plural(others, 'other interruption')}",
             "#overview",
         ),
@@ -256,6 +256,12 @@ def fleet_cards(contexts: Sequence[Context]) -> tuple[Card, ...]:
     )
 
 
+def _fleet_label(contexts: Sequence[Context]) -> str:
+    return event_label(
+        sum(len(c.failures) for c in contexts), sum(c.unknown_ends for c in contexts)
+    )
+
+
 def overview(contexts: Sequence[Context]) -> Table:
     """One row a run."""
     columns = (
@@ -263,11 +269,15 @@ def overview(contexts: Sequence[Context]) -> Table:
         Column("Allocated, h", numeric=True),
         Column("Into new steps", numeric=True),
         Column("Lost, h", numeric=True),
-        Column("Failures", numeric=True),
+        Column(_events_head(contexts), numeric=True),
         Column("Largest loss"),
         Column("Save interval"),
     )
     return Table("overview", "The runs", columns, tuple(_overview_row(c) for c in contexts))
+
+
+def _events_head(contexts: Sequence[Context]) -> str:
+    return "Failures and unknown ends" if any(c.unknown_ends for c in contexts) else "Failures"
 
 
 def _overview_row(ctx: Context) -> Row:
@@ -279,7 +289,7 @@ def _overview_row(ctx: Context) -> Row:
         Cell(hours_us(ctx.allocated_us).removesuffix(" h"), sort=float(ctx.allocated_us)),
         Cell(share(ctx.bucket_us("productive"), ctx.allocated_us), sort=part),
         Cell(hours_us(ctx.lost_us).removesuffix(" h"), sort=float(ctx.lost_us)),
-        Cell(whole(len(ctx.failures)), sort=float(len(ctx.failures))),
+        Cell(whole(len(ctx.events)), sort=float(len(ctx.events))),
         Cell(f"{bucket_label(top.bucket)}, {hours_us(top.observed_us)}" if top else "nothing"),
         Cell(verdict(ctx)),
     )

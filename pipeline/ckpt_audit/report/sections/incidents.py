@@ -169,7 +169,7 @@ def _row(ctx: Context, incident: Incident, *, proven: bool) -> Row:
         Cell(f"{kind}: {cause}" if cause != kind else kind, badges=tuple(badges)),
         _count(incident.steps_lost),
         _time(incident, "lost_work_s", incident.lost_work_s),
-        _time(incident, "detection_s", incident.detection_s),
+        _noticed(incident),
         _time(incident, "recovery_s", incident.recovery_s),
         Cell(hours(total).removesuffix(" h"), sort=total, badges=("in part",) if partly else ()),
         Cell(whole_hours(incident.loss_acc_s), sort=incident.loss_acc_s),
@@ -188,6 +188,12 @@ def _time(incident: Incident, name: str, value: float | None) -> Cell:
     if bounds and (bounds[0] is not None or bounds[1] is not None):
         return Cell(between(*bounds), sort=bounds[0], muted=True)
     return Cell("unknown", muted=True)
+
+
+def _noticed(incident: Incident) -> Cell:
+    if incident.kind == "planned" and incident.detection_s is None:
+        return Cell("\N{EN DASH}", muted=True)  # nothing was there to notice
+    return _time(incident, "detection_s", incident.detection_s)
 
 
 def _detail(ctx: Context, incident: Incident, *, proven: bool) -> Detail:

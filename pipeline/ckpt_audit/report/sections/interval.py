@@ -239,7 +239,7 @@ def _assumptions(ctx: Context) -> Table:
         for a in ctx.one.advice.assumptions
     )
     note = ""
-    if len(ctx.failures) < FEW:
-        note = f"With {plural(len(ctx.failures), 'failure')}, most of these cannot be tested."
+    if len(ctx.events) < FEW:
+        note = f"With {ctx.events_text}, most of these cannot be tested."
     caption = "What it assumes"
     return Table(ctx.anchor("table-assumptions"), caption, columns, rows, note, sortable=False)

@@ -11,7 +11,10 @@ from ckpt_audit.report.sections.quality import bytes_total
 from ckpt_audit.report.words import BUCKETS, TERMS
 
 FORMULAS: tuple[tuple[str, str], ...] = (
-    ("Mean time between failures", "M = up-time ÷ failures; for advice, up-time ÷ (failures + ½)"),
+    (
+        "Mean time between failures",
+        "M = up-time ÷ n, n failures and unknown ends; for advice, up-time ÷ (n + ½)",
+    ),
     ("Interval of M", "exact, from the chi-square distribution (Epstein and Sobel 1953)"),
     ("Expected time per interval", "E = (M + D + R) · (exp((I + C) ÷ M) − 1)"),
     ("Waste", "1 − I ÷ E"),

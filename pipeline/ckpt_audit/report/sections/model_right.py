@@ -16,11 +16,14 @@ from ckpt_audit.units import S_PER_H, US_PER_S
 FORMULAS: dict[str, str] = {
     "productive": "up-time × share retained",
     "checkpoint": "saves × mean cost C",
-    "lost_work": "failures × mean rollback",
-    "detection": "failures × mean D",
-    "replacement": "failures × mean wait for nodes",
-    "restart": "failures × mean R",
+    "lost_work": "{events} × mean rollback",
+    "detection": "{events} × mean D",
+    "replacement": "{events} × mean wait for nodes",
+    "restart": "{events} × mean R",
 }
+INSIDE, OUTSIDE = "inside", "outside"
+SMALL = "outside, too small to matter"
+FLAGGED, NO_RANGE = "flagged", "no range"
 
 
 def section(ctx: Context) -> Section:
@@ -30,15 +33,9 @@ def section(ctx: Context) -> Section:
     if not told:
         text = "No prediction could be made: not enough of C, I, M, D and R is known."
         return Section(anchor, title, text, ())
-    flags = [x for x in told if x.flag]
     in_sample = any(x.in_sample for x in told)
-    if flags:
-        names = ", ".join(bucket_label(x.bucket).lower() for x in flags)
-        answer = f"Not everywhere: {plural(len(flags), 'bucket')} outside the range ({names})."
-    else:
-        many = "the one bucket is" if len(told) == 1 else f"all {len(told)} buckets are"
-        answer = f"Yes: {many} within the range that the model expects"
-        answer += ", in sample." if in_sample else "."
+    opening, text = _judged(told)
+    answer = f"{'In sample' if in_sample else opening}: {text}."
     blocks: list[Block] = [_table(ctx, told)]
     if any(x.bucket != "productive" for x in told):
         blocks.insert(0, _figure(ctx, told))
@@ -49,6 +46,45 @@ def section(ctx: Context) -> Section:
     if any(x.bucket == "restart" and holds_more(x) for x in told):
         notes.append(Text("Restarting is compared together with waiting for nodes.", "quiet"))
     return Section(anchor, title, answer, (*notes[:1], *blocks, *notes[1:]))
+
+
+def _judged(told: list[LedgerLine]) -> tuple[str, str]:
+    """What the verdicts come to: a word or two, and what there is to say of the buckets."""
+    wrong = [x for x in told if verdict(x) in (OUTSIDE, FLAGGED)]
+    small = [x for x in told if verdict(x) == SMALL]
+    inside = [x for x in told if verdict(x) == INSIDE]
+    if wrong or small:
+        found = wrong or small
+        text = f"{plural(len(found), 'bucket')} {_are(found)} outside the range"
+        text += f"{'' if wrong else ', by too little to matter'} ({_names(found)})"
+        return "Not everywhere" if wrong else "Nearly", text
+    if not inside:
+        return "It cannot be said", "no bucket has a range"
+    within = "within the range that the model expects"
+    if len(inside) < len(told):
+        blind = [x for x in told if x not in inside]
+        text = f"{len(inside)} of {plural(len(told), 'bucket')} {_are(inside)} {within}"
+        return "In part", f"{text}; nothing says it of the rest ({_names(blind)})"
+    many = "the one bucket is" if len(told) == 1 else f"all {len(told)} buckets are"
+    return "Yes", f"{many} {within}"
+
+
+def _are(lines: list[LedgerLine]) -> str:
+    return "is" if len(lines) == 1 else "are"
+
+
+def _names(lines: list[LedgerLine]) -> str:
+    return ", ".join(bucket_label(x.bucket).lower() for x in lines)
+
+
+def verdict(line: LedgerLine) -> str:
+    """How one bucket compares, in the words of the table."""
+    low, high = line.predicted_low_s, line.predicted_high_s
+    if low is None or high is None:
+        return FLAGGED if line.flag else NO_RANGE
+    if line.flag:
+        return OUTSIDE
+    return INSIDE if low <= compared_s(line) <= high else SMALL
 
 
 def compared_s(line: LedgerLine) -> float:
@@ -102,29 +138,24 @@ def _table(ctx: Context, told: list[LedgerLine]) -> Table:
         ctx.anchor("table-model"),
         "Observed and predicted",
         columns,
-        tuple(_row(x, say_sample) for x in told),
+        tuple(_row(x, say_sample, ctx.event_label(2)) for x in told),
     )
 
 
-def _row(line: LedgerLine, say_sample: bool) -> Row:
+def _row(line: LedgerLine, say_sample: bool, events: str) -> Row:
     low, high = line.predicted_low_s, line.predicted_high_s
     reach = "unknown"
     if low is not None and high is not None:
         reach = f"{bare_hours(low)} to {bare_hours(high)}"
     observed = compared_s(line)
-    verdict = "outside" if line.flag else "inside"
-    if not line.flag and low is not None and high is not None and not low <= observed <= high:
-        verdict = "outside, too small to matter"
-    if low is None or high is None:
-        verdict = "flagged" if line.flag else "no range"
     return Row(
         (
             Cell(bucket_label(line.bucket)),
-            Cell(FORMULAS.get(line.bucket, ""), muted=True),
+            Cell(FORMULAS.get(line.bucket, "").format(events=events), muted=True),
             Cell(bare_hours(observed), sort=observed),
             Cell(bare_hours(line.predicted_s), sort=line.predicted_s),
             Cell(reach, sort=low),
             Cell(signed_hours(line.residual_s), sort=line.residual_s),
-            Cell(verdict, badges=("in sample",) if line.in_sample and say_sample else ()),
+            Cell(verdict(line), badges=("in sample",) if line.in_sample and say_sample else ()),
         )
     )

@@ -9,7 +9,7 @@ from ckpt_audit.audit.data import Population
 from ckpt_audit.report.blocks import Block, Cell, Column, Figure, Row, Section, Table, Text
 from ckpt_audit.report.numbers import between, duration, hours, plural, rate, share, whole
 from ckpt_audit.report.sections.context import FEW, Context
-from ckpt_audit.report.words import POPULATIONS, cause_label
+from ckpt_audit.report.words import EVENTS, POPULATIONS, cause_label
 from ckpt_audit.units import US_PER_H, US_PER_S
 
 PUBLISHED = "For scale: the Llama 3 report gives 0.0197 per 1,000 accelerator-hours."
@@ -27,19 +27,17 @@ def section(ctx: Context) -> Section:
     if figure is not None:
         blocks.append(figure)
     blocks.append(_table(ctx))
-    unknown = sum(1 for i in ctx.incidents if i.kind == "unknown")
-    if unknown and population.mean_time.incidents > len(ctx.failures):
-        text = (
-            f"{plural(unknown, 'end')} of unknown kind {'is' if unknown == 1 else 'are'} counted "
-        )
-        blocks.append(Text(f"{text}as failures here: nothing says how progress ended."))
-    if ctx.failures:
+    if ctx.unknown_ends:
+        many = plural(ctx.unknown_ends, "unknown end")
+        counted = "is counted as a failure" if ctx.unknown_ends == 1 else "are counted as failures"
+        blocks.append(Text(f"{many} {counted} here: nothing says how progress ended."))
+    if ctx.events:
         blocks.append(_causes(ctx))
-    return Section(anchor, title, answer(population), (*blocks, *_launches(ctx)))
+    return Section(anchor, title, answer(ctx, population), (*blocks, *_launches(ctx)))
 
 
-def answer(population: Population) -> str:
-    """One sentence; with fewer than `FEW` failures a range and no point estimate."""
+def answer(ctx: Context, population: Population) -> str:
+    """One sentence; with fewer than `FEW` events a range and no point estimate."""
     mean = population.mean_time
     n, exposure = mean.incidents, hours(mean.exposure_s)
     level = f"{100 * mean.confidence:.0f}%"
@@ -51,29 +49,30 @@ def answer(population: Population) -> str:
     reach = f"{level} interval {between(mean.low_s, mean.high_s)}"
     if n < FEW:
         return (
-            f"{plural(n, 'failure')} in {exposure} of up-time: too few for a rate; the mean time "
+            f"{ctx.events_text} in {exposure} of up-time: too few for a rate; the mean time "
             f"between failures is somewhere in {between(mean.low_s, mean.high_s)} ({level})."
         )
-    seen = f"{plural(n, 'failure')} in {exposure}"
+    seen = f"{ctx.events_text} in {exposure}"
     return f"Once in {duration(mean.m_s)} of up-time ({reach}, {seen})."
 
 
 def _table(ctx: Context) -> Table:
+    events = ctx.event_label(2)
     columns = (
         Column("Which"),
         Column("Events", numeric=True),
-        Column("Up-time, h", numeric=True, hint="exposure: when a failure could strike"),
+        Column("Up-time, h", numeric=True, hint="exposure: when one could strike"),
         Column("Mean time between, M", numeric=True),
         Column("Interval", numeric=True),
-        Column("One per, calendar", numeric=True, hint="calendar time over failures; not M"),
-        Column("Per 1,000 acc-h", numeric=True, hint="failures per 1,000 accelerator-hours"),
+        Column("One per, calendar", numeric=True, hint=f"calendar time over {events}; not M"),
+        Column("Per 1,000 acc-h", numeric=True, hint=f"{events} per 1,000 accelerator-hours"),
     )
-    rows = tuple(_row(p) for p in ctx.one.estimate.populations)
+    rows = tuple(_row(p, events) for p in ctx.one.estimate.populations)
     caption = "Mean time between failures"
     return Table(ctx.anchor("table-rate"), caption, columns, rows, PUBLISHED, sortable=False)
 
 
-def _row(population: Population) -> Row:
+def _row(population: Population, events: str) -> Row:
     mean = population.mean_time
     point = duration(mean.m_s) if mean.incidents >= FEW else "too few"
     if mean.incidents == 0:
@@ -85,7 +84,7 @@ def _row(population: Population) -> Row:
     name = POPULATIONS.get(population.population, population.population.replace("_", " "))
     return Row(
         (
-            Cell(name),
+            Cell(name.format(events=events)),
             Cell(whole(mean.incidents), sort=float(mean.incidents)),
             Cell(hours(mean.exposure_s).removesuffix(" h"), sort=mean.exposure_s),
             Cell(point, sort=mean.m_s, muted=mean.incidents < FEW),
@@ -101,7 +100,7 @@ def _figure(ctx: Context) -> Figure | None:
     total_us, events, alone = 0, [], []
     for span in spans:
         total_us += max(0, span.end_at - span.start_at)
-        if span.kind == "failure":
+        if span.kind in EVENTS:
             events.append(total_us / US_PER_H)
             found = ctx.one.correlations.get(span.incident or "")
             if found is None or found.label == "isolated":
@@ -110,14 +109,15 @@ def _figure(ctx: Context) -> Figure | None:
         return None
     data: dict[str, Any] = {
         "total_h": total_us / US_PER_H,
+        "noun": ctx.event_label(2),
         "events": tuple(events),
         "isolated": tuple(alone) if len(alone) != len(events) else (),
     }
     return Figure(
         ctx.anchor("figure-rate"),
         "cumulative",
-        "Failures over up-time",
-        f"Steps up at each of {plural(len(events), 'failure')} over "
+        f"{ctx.event_label(2).capitalize()} over up-time",
+        f"Steps up at each of {plural(len(events), ctx.event_label(1), ctx.event_label(2))} over "
         f"{total_us / US_PER_H:,.1f} h of up-time, beside a straight line of constant rate. A bend "
         "is a change of the rate.",
         data,
@@ -130,19 +130,19 @@ def _events_table(ctx: Context, events: list[float]) -> Table:
         Row((Cell(str(n), sort=float(n)), Cell(f"{at:,.1f}", sort=at)))
         for n, at in enumerate(events[:500], start=1)
     )
-    columns = (Column("Failure", numeric=True), Column("Up-time until then, h", numeric=True))
-    caption = "Failures over up-time"
+    columns = (Column("Number", numeric=True), Column("Up-time until then, h", numeric=True))
+    caption = f"{ctx.event_label(2).capitalize()} over up-time"
     return Table(ctx.anchor("table-events"), caption, columns, rows, folded=True)
 
 
 def _causes(ctx: Context) -> Table:
-    counts = Counter(cause_label(i.cause) for i in ctx.failures)
+    counts = Counter(cause_label(i.cause) for i in ctx.events)
     cost: Counter[str] = Counter()
-    for i in ctx.failures:
+    for i in ctx.events:
         cost[cause_label(i.cause)] += round((i.loss_s or 0.0) * US_PER_S)
     columns = (
         Column("Cause"),
-        Column("Failures", numeric=True),
+        Column("Events", numeric=True),
         Column("Share", numeric=True),
         Column("Cost, h", numeric=True),
     )
@@ -152,13 +152,13 @@ def _causes(ctx: Context) -> Table:
             (
                 Cell(name),
                 Cell(whole(n), sort=float(n)),
-                Cell(share(n, len(ctx.failures)), sort=float(n)),
+                Cell(share(n, len(ctx.events)), sort=float(n)),
                 Cell(hours(cost[name] / US_PER_S).removesuffix(" h"), sort=float(cost[name])),
             )
         )
         for name, n in ordered
     )
-    return Table(ctx.anchor("table-causes"), "Causes of failures", columns, rows)
+    return Table(ctx.anchor("table-causes"), f"Causes of {ctx.event_label(2)}", columns, rows)
 
 
 def _launches(ctx: Context) -> tuple[Block, ...]:
