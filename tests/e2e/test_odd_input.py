@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_a_wild_log_harms_no_other(
     draw = random.Random(2)
     lines = []
     for _ in range(12):
-        at = datetime(2026, 5, 3) + timedelta(seconds=draw.randint(0, 100_000))
+        at = datetime(2026, 5, 3, tzinfo=UTC) + timedelta(seconds=draw.randint(0, 100_000))
         step = draw.randint(1, 1000)
         lines.append(
             f" [{at:%Y-%m-%d %H:%M:%S}] iteration {step:8d}/ {1000:8d} | consumed samples: {step} |"
