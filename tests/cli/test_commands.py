@@ -177,20 +177,30 @@ def test_config_show_as_json(call: Call, own_place: Path) -> None:
     assert shown["settings"]["accelerators_per_node"] == {"value": "4", "origin": "ckpt-audit.toml"}
 
 
+def find(facts: ReportData, monkeypatch: pytest.MonkeyPatch, **changes: str) -> None:
+    """Commands find one incident, with these changes."""
+    run = facts.runs[0]
+    incident = replace(run.incidents[0], **changes)
+    known = replace(run, run=replace(run.run, run=incident.run), incidents=[incident])
+    changed = replace(facts, runs=[known])
+    monkeypatch.setattr(workflow, "load_report_data", lambda *_: changed)
+    monkeypatch.setattr(workflow, "load_runs", lambda *_: [known.run])
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_of_the_csv_form_is_a_formula(
-    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
+    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    first = facts.runs[0].incidents[0]
-    for start in ("=", "+", "-", "@", "\t", "\r"):
-        monkeypatch.setattr(first, "cause", f"{start}1+1")
-        row = next(csv.DictReader(io.StringIO(call("incidents", "--csv").out, newline="")))
-        assert row["cause"].startswith("'")
+    find(facts, monkeypatch, rule=f"{start}1+1")
+    row = next(csv.DictReader(io.StringIO(call("incidents", "--csv").out, newline="")))
+    assert row["rule"].startswith("'")
+    assert row["rule"].endswith("1+1")
 
 
 def test_an_id_may_begin_with_a_dash(
     call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facts.runs[0].incidents[0], "id", "-2+3-s55-1")
+    find(facts, monkeypatch, id="-2+3-s55-1")
     for words in (["--", "-2+3-s55-1"], ["-2+3-s55-1"], ["-q", "-2+3-s55-1", "--json"]):
         called = call("explain", *words)
         assert called.code == 0
@@ -199,3 +209,16 @@ def test_an_id_may_begin_with_a_dash(
     assert called.code == 2
     assert "goes after --" in called.err
     assert "goes after --" not in call("runs", "--foo").err
+
+
+def test_names_of_jobs_cannot_command_the_terminal(
+    call: Call, loaded: Asked, facts: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "lla\x1b[31m\u2028\x9b\x7fma"
+    find(facts, monkeypatch, run=name, id=f"{name}-1")
+    for words in (["runs"], ["incidents"], ["incidents", "--csv"], ["runs", "--json"]):
+        out = call(*words).out
+        assert not set("\x1b\u2028\x9b\x7f") & set(out)
+        assert "[31m" in out
+    assert json.loads(call("runs", "--json").out)["runs"][0]["run"] == name
+    assert not set("\x1b\u2028\x9b\x7f") & set(call("explain", "\x1b\u2028\x9b\x7f").err)

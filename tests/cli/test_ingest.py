@@ -173,9 +173,7 @@ def test_an_interrupted_ingestion_is_noticed_by_who_reads_next(
         ["--columns", HEAD.replace("|", ","), "--delimiter", "|"],
     ],
 )
-def test_columns_stand_for_a_missing_header(
-    call: Call, own_place: Path, words: list[str]
-) -> None:
+def test_columns_stand_for_a_missing_header(call: Call, own_place: Path, words: list[str]) -> None:
     (own_place / "bare.txt").write_text(ROW.format(id=7) + "\n" + ROW.format(id=8) + "\n")
     assert call("ingest", "bare.txt", "--tz", "UTC", "--format", "slurm_sacct").code == 4
     called = call("ingest", "bare.txt", "--tz", "UTC", *words)
@@ -192,9 +190,7 @@ def test_columns_stand_for_a_missing_header(
         (["--format", "State,End"], "there is no format 'State,End'"),
     ],
 )
-def test_columns_that_cannot_be_meant(
-    call: Call, sacct: Path, words: list[str], said: str
-) -> None:
+def test_columns_that_cannot_be_meant(call: Call, sacct: Path, words: list[str], said: str) -> None:
     called = call("ingest", "sacct.txt", *words)
     assert called.code == 2
     assert said in called.err
@@ -234,20 +230,8 @@ def test_names_cannot_command_the_terminal(call: Call, own_place: Path) -> None:
     assert found[0]["path"] == shown
 
 
-def test_arguments_cannot_command_the_terminal(call: Call, sacct: Path) -> None:
-    call("ingest", "sacct.txt", "--tz", "UTC")
-    for words in (["explain", "\x1b[2J"], ["runs", "--db", "\x1b[2J"], ["\x1b[2J"]):
+def test_arguments_cannot_command_the_terminal(call: Call) -> None:
+    for words in (["formats", "\x1b[2J"], ["runs", "--db", "\x1b[2J"], ["\x1b[2J"]):
         err = call(*words).err
         assert r"\x1b[2J" in err
         assert "\x1b" not in err
-
-
-def test_terminal_sequences_in_the_names_of_jobs(call: Call, own_place: Path) -> None:
-    row = ROW.format(id=7).replace("llama", "lla\x1b[31m\u2028ma")
-    (own_place / "sacct.txt").write_text(f"{HEAD}\n{row}\n")
-    call("ingest", "sacct.txt", "--tz", "UTC")
-    for words in (["runs"], ["incidents"], ["incidents", "--csv"], ["runs", "--json"]):
-        out = call(*words).out
-        assert "\x1b" not in out
-        assert "\u2028" not in out
-    assert any("lla\x1b" in run["run"] for run in json.loads(call("runs", "--json").out)["runs"])

@@ -45,7 +45,7 @@ def _consume(source: ByteSource, size: int) -> bytes:
 def test_blocks_are_the_content(data: bytes, size: int) -> None:
     source = ByteSource(io.BytesIO(data))
     source.peek(7)
-    assert _consume(source, size) == data
+    assert _consume(source, size) == data.replace(b"\0", b"")
     assert source.n_bytes == len(data)
     assert source.n_lines == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
     assert source.sha256 == hashlib.sha256(data).hexdigest()
@@ -54,6 +54,7 @@ def test_blocks_are_the_content(data: bytes, size: int) -> None:
 
 @given(texts)
 def test_lines_are_those_of_an_editor(data: bytes) -> None:
+    data = data.replace(b"\0", b"")
     expected = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     if not expected[-1] and not data.endswith(b"\r"):
         expected.pop()
@@ -77,7 +78,7 @@ def test_skipping_is_as_if_all_was_read(data: bytes, n_lines: int) -> None:
 def test_compression_is_told_by_content(codec: Callable[[bytes], bytes], members: int) -> None:
     part = random.Random(1).randbytes(300_000) + b"\ntail"
     source = ByteSource.from_bytes(codec(part) * members)
-    assert _consume(source, 10_000) == part * members
+    assert _consume(source, 10_000) == (part * members).replace(b"\0", b"")
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
@@ -102,7 +103,7 @@ def test_damaged_compression_is_one_sentence(kind: str, damage: str) -> None:
 def test_a_bomb_needs_no_memory(tmp_path: Path, kind: str) -> None:
     size = 200 << 20
     path = tmp_path / "bomb.out"
-    path.write_bytes(CODECS[kind](b"\0" * (10 << 20)) * 20)
+    path.write_bytes(CODECS[kind](b"a" * (10 << 20)) * 20)
     tracemalloc.start()
     source = ByteSource.from_path(path)
     assert sum(len(line) for _, line in source.lines()) == MAX_LINE_BYTES

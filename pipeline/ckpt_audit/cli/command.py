@@ -147,17 +147,7 @@ def add_command(
         examples: Lines that the help begins with.
         kind: How it reads its words.
     """
-    hints = get_type_hints(function, include_extras=True)
-    own = list(inspect.signature(function).parameters.values())[1:]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        inspect.Parameter("ctx", keyword, annotation=typer.Context),
-        *(parameter.replace(kind=keyword, annotation=hints[parameter.name]) for parameter in own),
-        *(
-            inspect.Parameter(option, keyword, annotation=annotation, default=default)
-            for option, (annotation, default) in _COMMON.items()
-        ),
-    ]
+    parameters = _parameters(function)
 
     def call(ctx: typer.Context, **values: Any) -> int | None:
         common = Common(**{option: values.pop(option) for option in _COMMON})
@@ -173,7 +163,7 @@ def add_command(
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     text = inspect.getdoc(function) or ""
-    if any(parameter.name == "month" for parameter in own):
+    if any(parameter.name == "month" for parameter in parameters):
         kind = MonthCommand
     app.command(
         name,
@@ -181,6 +171,21 @@ def add_command(
         help=help_text(text, examples),
         short_help=text.partition("\n")[0],
     )(call)
+
+
+def _parameters(function: Command) -> list[inspect.Parameter]:
+    """The context, what the function takes besides the session, and the common options."""
+    hints = get_type_hints(function, include_extras=True)
+    own = list(inspect.signature(function).parameters.values())[1:]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter("ctx", keyword, annotation=typer.Context),
+        *(parameter.replace(kind=keyword, annotation=hints[parameter.name]) for parameter in own),
+        *(
+            inspect.Parameter(option, keyword, annotation=annotation, default=default)
+            for option, (annotation, default) in _COMMON.items()
+        ),
+    ]
 
 
 def help_text(text: str, examples: Sequence[str]) -> str:

@@ -19,6 +19,8 @@ BLOCK_BYTES = 8 << 20
 HEAD_BYTES = 256 << 10  # what ``sniff`` gets to see
 CONTEXT_BYTES = 1 << 20  # how far before its old end a file that grew is read again
 REDO_BYTES = 64 << 10  # how far before it rows are replaced
+MAX_NUL_BYTES = 64 << 20  # how many at the beginning are passed over to recognise a file
+_NUL = b"\0"
 _NEWLINE = 10
 SURE = 50  # a format recognises a file from this confidence on
 
@@ -47,12 +49,21 @@ class Mark:
 START = Mark(0, 1)
 
 
+def without_nuls(head: bytes) -> bytes:
+    r"""The beginning of a file without the NULs that truncation or a crash left in it.
+
+    >>> without_nuls(b"\0\0a\0b")
+    b'ab'
+    """
+    return head.lstrip(_NUL)[:HEAD_BYTES].replace(_NUL, b"")
+
+
 class ByteSource:
     r"""A stream of decompressed bytes that counts what was consumed.
 
     Memory is bounded whatever the input: a stretch without ``\n`` or ``\r`` over
     ``MAX_LINE_BYTES`` is cut and the rest of it skipped (its line is noted in ``overlong``), and
-    a line that long which does hold ``\r`` (progress bars) comes in pieces.
+    a line that long which does hold ``\r`` (progress bars) comes in pieces. NULs are dropped.
 
     Args:
         stream: Where the bytes come from, at its beginning.
@@ -70,6 +81,7 @@ class ByteSource:
         self.overlong: list[int] = []
         self._stream = stream
         self._ahead = b""
+        self._ahead_at = 0
         self._hash = hashlib.sha256()
         self._n_newlines = 0
         self.ends_open = False
@@ -105,19 +117,32 @@ class ByteSource:
         """Releases the stream."""
         self._stream.close()
 
-    def peek(self, size: int = HEAD_BYTES) -> bytes:
-        """Up to ``size`` bytes that come next, without consuming them."""
-        parts = [self._ahead]
-        missing = size - len(self._ahead)
-        while missing > 0 and (chunk := self._stream.read(missing)):
+    def peek(self, size: int | None = None) -> bytes:
+        """Up to ``size`` bytes that come next, without consuming them.
+
+        Args:
+            size: How many; without it, what a format is recognised by: leading NULs, up to
+                ``MAX_NUL_BYTES``, and ``HEAD_BYTES`` after them.
+        """
+        wanted = HEAD_BYTES if size is None else size
+        parts = [self._ahead[self._ahead_at :]]
+        n_bytes, is_all_nul = len(parts[0]), size is None and not parts[0].strip(_NUL)
+        while n_bytes < wanted and (chunk := self._stream.read(wanted - n_bytes)):
             parts.append(chunk)
-            missing -= len(chunk)
-        self._ahead = b"".join(parts)
-        return self._ahead[:size]
+            n_bytes += len(chunk)
+            if is_all_nul:
+                text = chunk.lstrip(_NUL)
+                is_all_nul = not text
+                wanted = min(n_bytes - len(text), MAX_NUL_BYTES) + HEAD_BYTES
+        self._ahead, self._ahead_at = b"".join(parts), 0
+        return self._ahead[:wanted]
 
     def _read(self, size: int) -> bytes:
         if self._ahead:
-            chunk, self._ahead = self._ahead[:size], self._ahead[size:]
+            chunk = self._ahead[self._ahead_at : self._ahead_at + size]
+            self._ahead_at += len(chunk)
+            if self._ahead_at == len(self._ahead):
+                self._ahead, self._ahead_at = b"", 0
         else:
             chunk = self._stream.read(size)
         self._hash.update(chunk)
@@ -167,21 +192,29 @@ class ByteSource:
                 cut = max(cut, carry.rfind(b"\r") + 1)
             if cut:
                 ready, carry = carry[:cut], carry[cut:]
-                yield self._emit(ready, self.n_bytes - len(carry) - len(ready))
+                yield from self._emit(ready, self.n_bytes - len(carry) - len(ready))
+            if carry.startswith(_NUL):
+                text = carry.lstrip(_NUL)
+                nuls, carry = carry[: len(carry) - len(text)], text
+                yield from self._emit(nuls, self.n_bytes - len(text) - len(nuls))
             if len(carry) > MAX_LINE_BYTES:
-                yield self._emit(carry, self.n_bytes - len(carry))
-                carry, skipping = b"", True
+                skipping = _NUL not in carry
+                yield from self._emit(carry, self.n_bytes - len(carry))
+                carry = b""
         if carry:
-            yield self._emit(carry, self.n_bytes - len(carry))
+            yield from self._emit(carry, self.n_bytes - len(carry))
 
-    def _emit(self, raw: bytes, offset: int) -> tuple[int, bytes]:
+    def _emit(self, raw: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
         line_no = self._n_newlines + 1
         self._remember(Mark(offset, line_no), raw)
-        kept = self._without_overlong(raw, line_no) if len(raw) > MAX_LINE_BYTES else raw
+        kept = raw.replace(_NUL, b"") if _NUL in raw else raw
+        if len(kept) > MAX_LINE_BYTES:
+            kept = self._without_overlong(kept, line_no)
         # four times as fast as bytes.count, and every byte of the input passes here
         self._n_newlines += int(np.count_nonzero(np.frombuffer(raw, dtype=np.uint8) == _NEWLINE))
         self.ends_open = not raw.endswith(b"\n")
-        return line_no, kept
+        if kept:
+            yield line_no, kept
 
     def _without_overlong(self, raw: bytes, line_no: int) -> bytes:
         """Cuts every stretch without a line end that is longer than is read."""

@@ -122,8 +122,8 @@ FAULT_RULES: tuple[Rule, ...] = (
         EventKind.OUT_OF_MEMORY,
         ("oom_kill event", "oom-kill event"),
         re.compile(
-            r"(?:slurmstepd-(?P<node>[\w-]{1,253}): )?error: Detected \d+ oom[_-]kill event(?:\(?s\)?)? "
-            r"in (?:StepId=|step )(?P<job>\d[\w.+]*)"
+            r"(?:slurmstepd-(?P<node>[\w-]{1,253}): )?error: Detected \d+ "
+            r"oom[_-]kill event(?:\(?s\)?)? in (?:StepId=|step )(?P<job>\d[\w.+]*)"
         ),
         "slurmstepd: error: Detected 1 oom_kill event in StepId=60011.0. Some of the step tasks "
         "have been OOM Killed.",

@@ -126,8 +126,7 @@ class JobLogReader:
         try:
             yield from self._line(block, start, peel(text[:_MAX_SEEN]), line_no, offset, hit)
         except ImplausibleError as error:
-            if hit:
-                yield Rejected(line_no, str(error), text.strip()[:_MAX_REJECTED_TEXT])
+            yield Rejected(line_no, str(error), text.strip()[:_MAX_REJECTED_TEXT])
 
     def _line(
         self, block: bytes, start: int, line: Line, line_no: int, offset: int, hit: set[int]

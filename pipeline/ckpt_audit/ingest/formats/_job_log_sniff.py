@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ckpt_audit.ingest.base import without_nuls
 from ckpt_audit.ingest.formats._job_log_reader import JobLogReader
 from ckpt_audit.ingest.formats._kernel_lines import is_kernel_log
 from ckpt_audit.ingest.formats._scan import LineIndex
@@ -41,12 +42,22 @@ _PROGRESS = {
     EventKind.EVALUATION,
     EventKind.PROGRAM_EXIT,
 }
+_NULS = re.compile(rb"\x00+")
+_MOST_HOLES = 16
 _WEAK = {EventKind.LAUNCH, EventKind.ANCHOR, EventKind.XID, EventKind.STORAGE_ERROR}
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether NULs are strewn about; a log that was truncated or lost has a few holes of them."""
+    return len(_NULS.findall(head.lstrip(b"\0")[:4096])) > _MOST_HOLES
 
 
 def confidence(head: bytes) -> int:
     """How sure it is that a file is a job log, 0 to 100, from its beginning."""
-    if b"\x00" in head[:4096] or _NOT_A_LOG.search(head) or is_kernel_log(head):
+    if _is_binary(head):
+        return 0
+    head = without_nuls(head)
+    if _NOT_A_LOG.search(head) or is_kernel_log(head):
         return 0
     reader = JobLogReader()
     records = [*reader.block(LineIndex(head, 1)), *reader.finish()]

@@ -55,9 +55,7 @@ STEP_RULES: tuple[StepRule, ...] = (
             r"elapsed time per iteration \((?P<unit>m?s)\):?\s*"
             rf"(?P<elapsed>{_NUMBER})\s*\|"
         ),
-        looks_like=re.compile(
-            r"(?<![/\w.])iteration\s++[^\s\d]*+\d[^\s/]*+/\s*+[^\s|]++\s*+\|"
-        ),
+        looks_like=re.compile(r"(?<![/\w.])iteration\s++[^\s\d]*+\d[^\s/]*+/\s*+[^\s|]++\s*+\|"),
         emitter="megatron",
         unit_us=US_PER_MS,
         example=" iteration      200/ 320000 | elapsed time per iteration (ms): 950.6 | lm loss 9|",

@@ -98,7 +98,9 @@ class _Row:
         """A duration in microseconds, from the raw number when there is one."""
         printed = self.read(shown, values.parse_duration_us)
         number = self.count(raw)
-        return printed if number is None else number * unit_us
+        if number is None:
+            return printed
+        return self.read(raw, lambda _: values.checked_duration(number * unit_us))
 
     def times(self, *names: str) -> tuple[list[int | None], ClockKind]:
         """Clock readings, which must be all of one kind."""
@@ -120,8 +122,8 @@ def _ids(row: _Row) -> tuple[str, str, str]:
 
 
 def _n_accelerators(row: _Row) -> int | None:
-    counted = values.accelerators_in_tres(row.text("alloctres"))
-    return values.accelerators_in_gres(row.text("allocgres")) if counted is None else counted
+    counted = row.read("alloctres", values.accelerators_in_tres)
+    return row.read("allocgres", values.accelerators_in_gres) if counted is None else counted
 
 
 def _n_nodes(row: _Row, nodes: tuple[str, ...]) -> int | None:

@@ -9,6 +9,14 @@ from functools import lru_cache
 
 import hostlist
 
+from ckpt_audit.ingest.formats._bounds import (
+    COUNT_LIMIT,
+    DURATION_LIMIT_US,
+    SMALL_LIMIT,
+    ImplausibleError,
+    whole,
+)
+from ckpt_audit.ingest.formats._stamps import check_year
 from ckpt_audit.units import S_PER_DAY, S_PER_H, S_PER_MIN, US_PER_S, to_us
 
 STATES = frozenset(
@@ -29,9 +37,10 @@ _TIME = re.compile(
 _EPOCH = re.compile(r"\d{9,11}", re.ASCII)
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.(\d{1,6}))?", re.ASCII)
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGTP])?", re.ASCII)
+_SECONDS_LIMIT = DURATION_LIMIT_US // US_PER_S
 _JOB = re.compile(r"(\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?)(?:\.([\w+-]+))?", re.ASCII)
-_TRES_GPU = re.compile(r"gres/gpu(:[^=,]*)?=(\d+)")
-_GRES_GPU = re.compile(r"(?:gres/|gres:)?gpu(?::([^:,()=]*[^:,()=\d][^:,()=]*))?[:=](\d+)")
+_TRES_GPU = re.compile(r"gres/gpu(:[^=,]{0,64})?=(\d+)")
+_GRES_GPU = re.compile(r"(?:gres/|gres:)?gpu(?::(?=\d*+[^:,()=\d])([^:,()=]{1,64}+))?[:=](\d+)")
 
 
 def is_nothing(text: str) -> bool:
@@ -54,20 +63,23 @@ def parse_time(text: str) -> tuple[int | None, bool]:
     Raises:
         ValueError: The text is no time.
 
-    >>> parse_time("1970-01-01T00:00:01"), parse_time("1700000000"), parse_time("Unknown")
-    ((1000000, False), (1700000000000000, True), (None, False))
+    >>> parse_time("2001-09-09T01:46:40"), parse_time("1700000000"), parse_time("Unknown")
+    ((1000000000000000, False), (1700000000000000, True), (None, False))
     """
     if is_nothing(text) or text == "0":
         return None, False
     match = _TIME.fullmatch(text)
     if match:
-        moment = datetime.fromisoformat(text)
-        if match.group(1):
-            return to_us(moment), True
-        return to_us(moment.replace(tzinfo=UTC)), False
-    if _EPOCH.fullmatch(text):
-        return int(text) * US_PER_S, True
-    raise ValueError("is no time; dump it with SLURM_TIME_FORMAT=standard")
+        moment, is_utc = datetime.fromisoformat(text), bool(match.group(1))
+        clock = to_us(moment if is_utc else moment.replace(tzinfo=UTC))
+    elif _EPOCH.fullmatch(text):
+        clock, is_utc = int(text) * US_PER_S, True
+    else:
+        raise ValueError("is no time; dump it with SLURM_TIME_FORMAT=standard")
+    if clock == 0:  # how old releases print that there is none
+        return None, False
+    check_year(clock)
+    return clock, is_utc
 
 
 @lru_cache(maxsize=4096)
@@ -86,13 +98,24 @@ def parse_duration_us(text: str) -> int | None:
     if match is None:
         raise ValueError("is no duration such as 1-02:03:04")
     days, hours, minutes, seconds, fraction = match.groups()
-    whole = (
-        int(days or 0) * S_PER_DAY
-        + int(hours or 0) * S_PER_H
-        + int(minutes) * S_PER_MIN
-        + int(seconds)
-    )
-    return whole * US_PER_S + int((fraction or "0").ljust(6, "0"))
+    total_s = sum(
+        whole(digits or "0", "number", _SECONDS_LIMIT) * unit_s
+        for digits, unit_s in (
+            (days, S_PER_DAY), (hours, S_PER_H), (minutes, S_PER_MIN), (seconds, 1),
+        )
+    )  # fmt: skip
+    return checked_duration(total_s * US_PER_S + int((fraction or "0").ljust(6, "0")))
+
+
+def checked_duration(size_us: int) -> int:
+    """The same duration.
+
+    Raises:
+        ImplausibleError: It is a hundred years or more.
+    """
+    if size_us >= DURATION_LIMIT_US:
+        raise ImplausibleError("is a hundred years or more; is the file damaged there?")
+    return size_us
 
 
 @lru_cache(maxsize=4096)
@@ -114,7 +137,11 @@ def parse_count(text: str) -> int | None:
         raise ValueError("is no number")
     number, suffix = match.groups()
     scale: int = 1024 ** " KMGTP".index(suffix or " ")
-    return round(float(number) * scale) if "." in number else int(number) * scale
+    if "." not in number:
+        return whole(str(whole(number, "number") * scale), "number")
+    if not float(number) * scale < COUNT_LIMIT:
+        raise ImplausibleError("is too large to be true; is the file damaged there?")
+    return round(float(number) * scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +198,10 @@ def parse_exit(text: str) -> tuple[int | None, int | None]:
     if is_nothing(text):
         return None, None
     code, _, signal = text.partition(":")
-    if not (code.isascii() and code.isdigit() and (signal.isdigit() or not signal)):
+    if not (code.isascii() and code.isdigit() and (signal.isdecimal() or not signal)):
         raise ValueError("is no exit code such as 0:9")
-    return int(code), int(signal) if signal else None
+    number = whole(code, "code", SMALL_LIMIT)
+    return number, whole(signal, "signal", SMALL_LIMIT) if signal else None
 
 
 @lru_cache(maxsize=256)
@@ -209,9 +237,9 @@ def accelerators_in_tres(text: str) -> int | None:
     for kind, number in _TRES_GPU.findall(text):
         found = True
         if kind:
-            typed += int(number)
+            typed += whole(number, "number", SMALL_LIMIT)
         else:
-            total = int(number)
+            total = whole(number, "number", SMALL_LIMIT)
     if not found:
         return None
     return typed if total is None else total
@@ -223,5 +251,5 @@ def accelerators_in_gres(text: str) -> int | None:
     >>> accelerators_in_gres("gpu:8"), accelerators_in_gres("gpu:v100:4"), accelerators_in_gres("")
     (8, 4, None)
     """
-    numbers = [int(number) for _, number in _GRES_GPU.findall(text)]
+    numbers = [whole(number, "number", SMALL_LIMIT) for _, number in _GRES_GPU.findall(text)]
     return sum(numbers) if numbers else None

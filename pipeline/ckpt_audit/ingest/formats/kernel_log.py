@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions, without_nuls
 from ckpt_audit.ingest.formats._bounds import SMALL_LIMIT, ImplausibleError, whole
 from ckpt_audit.ingest.formats._job_log_text import plain
 from ckpt_audit.ingest.formats._kernel_lines import KernelLine, is_kernel_log, split_line
@@ -108,7 +108,7 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         ("LustreError: ",),
         re.compile(
             r"LustreError: .{0,300}?(?:timed out|was evicted|[Cc]onnection to .{0,100}? lost|"
-            r"operation \S.{0,100}? .{0,1}failed|rc (?:=|-) ?-(?:5|28|107|108|110)\b)"
+            r"operation \S.{0,200}?failed|rc (?:=|-) ?-(?:5|28|107|108|110)\b)"
         ),
         "LustreError: 167-0: data-OST0004-osc-ffff: This client was evicted by data-OST0004; in "
         "progress operations using this service will fail.",
@@ -159,6 +159,13 @@ def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None
         match = rule.pattern.search(line.text)
         if match is None:
             continue
+        code = match.groupdict().get("code")
+        try:
+            if code is not None and code.isdecimal():
+                whole(code, "code", SMALL_LIMIT)
+            checked(line.stamp)
+        except ImplausibleError as error:
+            return Rejected(line_no, str(error), text.strip()[:_MAX_REJECTED_TEXT])
         return LogEvent(
             line_no=line_no,
             kind=rule.kind,
@@ -167,7 +174,7 @@ def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None
             resolution_us=line.stamp.resolution_us,
             step=None,
             duration_us=None,
-            code=match.groupdict().get("code"),
+            code=code,
             node=line.node,
             rank=None,
             path=None,
@@ -181,7 +188,7 @@ def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None
 
 
 def _sniff(head: bytes, _name: str) -> int:
-    return _SURE if is_kernel_log(head) else 0
+    return _SURE if is_kernel_log(without_nuls(head)) else 0
 
 
 def _read(source: ByteSource, _options: ReadOptions) -> Iterator[StepBatch | Record]:
@@ -192,11 +199,15 @@ def _read(source: ByteSource, _options: ReadOptions) -> Iterator[StepBatch | Rec
             continue
         index = LineIndex(block, first_line)
         lines: dict[tuple[int, int], list[KernelRule]] = {}
+        bounds = (0, 0)
         for end, literal in zip(ends.tolist(), literals.tolist(), strict=True):
-            rules = lines.setdefault(index.segment(end - 1), [])
+            if end > bounds[1]:
+                bounds = index.segment(end - 1)
+            rules = lines.setdefault(bounds, [])
             rules.extend(rule for rule in _RULES_OF[literal] if rule not in rules)
         for (start, end), rules in lines.items():
-            record = read_line(index.number(start), plain(block[start:end]), rules)
+            seen = plain(block[start : min(end, start + _MAX_SEEN)])
+            record = read_line(index.number(start), seen, rules)
             if record is not None:
                 yield record
 

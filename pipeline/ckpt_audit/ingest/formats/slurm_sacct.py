@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions, without_nuls
 from ckpt_audit.ingest.formats._slurm_job import make_job
 from ckpt_audit.ingest.formats._slurm_values import parse_job_id
 from ckpt_audit.records import JobRecord, Rejected
@@ -34,7 +34,7 @@ _NAMES = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _SEPARATORS = re.compile(rb"[^A-Za-z0-9_]+")
 _RULER = re.compile(rb"-{2,}[+]?( +-{2,}[+]?)+ *")
 _HEADERLESS = re.compile(
-    rb"(?m)^\d+[_\d+.\w\[\]%-]*(?=\|)(?=[^\n]*\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|)"
+    rb"(?m)^\d[_\d+.\w\[\]%-]*+(?=\|)(?=[^\n]*\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|)"
     rb"(?=[^\n]*\|(?:COMPLETED|FAILED|TIMEOUT|NODE_FAIL|CANCELLED|RUNNING|PREEMPTED|REQUEUED|"
     rb"OUT_OF_MEMORY|PENDING)\b)"
 )
@@ -124,6 +124,7 @@ def _header(line: bytes, delimiter: bytes | None = None) -> _Table | None:
 def sniff(head: bytes, name: str) -> int:
     """Looks for a header near the top, else for rows that can only be sacct's."""
     del name
+    head = without_nuls(head)
     lines = head.split(b"\n", _HEADER_WITHIN)[:_HEADER_WITHIN]
     if any(_header(line) for line in lines if b"obid" in line.lower()):
         return 95

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions, without_nuls
 from ckpt_audit.ingest.formats._slurm_values import expand_nodes
 from ckpt_audit.records import DomainRecord, Rejected
 
@@ -28,7 +28,7 @@ class _Switch:
 def sniff(head: bytes, name: str) -> int:
     """Looks for a line that begins with ``SwitchName=``."""
     del name
-    return 95 if _SWITCH_LINE.search(head) else 0
+    return 95 if _SWITCH_LINE.search(without_nuls(head)) else 0
 
 
 def read(source: ByteSource, options: ReadOptions) -> Iterator[DomainRecord | Rejected]:
