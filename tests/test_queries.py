@@ -325,7 +325,6 @@ def test_progress_keeps_both_ends_of_every_attempt(built: Warehouse) -> None:
 
 
 def test_everything_is_read(built: Warehouse) -> None:
-    assert queries.is_built(built)
     assert queries.as_of(built) == DATA_END
     assert queries.context_jobs(built) == 0
     assert len(queries.sources(built)) == 7

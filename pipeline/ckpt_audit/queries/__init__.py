@@ -1,0 +1,27 @@
+"""Reads the derived tables into facts. Every query is bound; nothing here judges."""
+
+from ckpt_audit.queries.incidents import incidents
+from ckpt_audit.queries.ledger import calendar, charged, ledger
+from ckpt_audit.queries.runs import launches, progress, runs, states, up_time
+from ckpt_audit.queries.saves import cadences, checkpoints, newest_verified
+from ckpt_audit.queries.sources import as_of, context_jobs, findings, rejected, sources
+
+__all__ = [
+    "as_of",
+    "cadences",
+    "calendar",
+    "charged",
+    "checkpoints",
+    "context_jobs",
+    "findings",
+    "incidents",
+    "launches",
+    "ledger",
+    "newest_verified",
+    "progress",
+    "rejected",
+    "runs",
+    "sources",
+    "states",
+    "up_time",
+]

@@ -1,0 +1,139 @@
+"""Checkpoints, and how often a run saves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckpt_audit.facts import Checkpoint, SaveCadence, Window
+from ckpt_audit.queries.base import bounds_of, dicts
+from ckpt_audit.units import seconds
+from ckpt_audit.warehouse import Warehouse
+
+_CHECKPOINTS = """
+SELECT checkpoint.*, source.path AS file
+FROM checkpoint
+INNER JOIN source ON checkpoint.source_id = source.source_id
+WHERE coalesce(checkpoint.captured_at, checkpoint.committed_at) >= $start_at
+    AND coalesce(checkpoint.captured_at, checkpoint.committed_at) < $end_at
+ORDER BY checkpoint.run, checkpoint.ordinal
+"""
+
+
+def _checkpoint(row: dict[str, Any]) -> Checkpoint:
+    return Checkpoint(
+        run=row["run"],
+        attempt=row["attempt"],
+        step=row["step"],
+        started_at=row["captured_at"],
+        blocking_done_at=row["blocking_done_at"],
+        committed_at=row["committed_at"],
+        state=row["state"],
+        grade=row["grade"],
+        is_async=row["is_async"],
+        is_final=row["is_final"],
+        cost_s=seconds(row["cost_us"]),
+        cost_origin=row["cost_origin"],
+        timer_s=seconds(row["timer_us"]),
+        path=row["path"],
+        file=row["file"],
+        line=row["line_no"],
+        why=row["why"],
+    )
+
+
+def checkpoints(warehouse: Warehouse, window: Window | None = None) -> list[Checkpoint]:
+    """Saves whose state was captured in the window, by run and time."""
+    return [_checkpoint(row) for row in dicts(warehouse, _CHECKPOINTS, bounds_of(window))]
+
+
+_CADENCE = """
+WITH good AS (
+    SELECT checkpoint.run, checkpoint.attempt, checkpoint.step, checkpoint.captured_at,
+        coalesce(
+            lag(checkpoint.step) OVER (
+                PARTITION BY checkpoint.run, checkpoint.attempt ORDER BY checkpoint.ordinal
+            ),
+            attempt.loaded_step
+        ) AS before_step
+    FROM checkpoint
+    INNER JOIN attempt
+        ON checkpoint.run = attempt.run AND checkpoint.attempt = attempt.attempt
+    WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
+        AND NOT checkpoint.is_final
+),
+
+trained AS (
+    SELECT run, attempt, step, ended_at,
+        sum(work_us + degraded_us) OVER (PARTITION BY run, attempt ORDER BY step) AS so_far_us
+    FROM step
+),
+
+pair AS (
+    SELECT good.run, good.step - good.before_step AS steps,
+        -- an attempt begins with the state that it loaded: nothing trained since
+        (later.so_far_us - coalesce(earlier.so_far_us, 0))::BIGINT AS trained_us
+    FROM good
+    LEFT JOIN trained AS later
+        ON good.run = later.run AND good.attempt = later.attempt AND good.step = later.step
+    LEFT JOIN trained AS earlier
+        ON good.run = earlier.run AND good.attempt = earlier.attempt
+        AND good.before_step = earlier.step
+    WHERE good.before_step IS NOT NULL AND good.step > good.before_step
+        AND good.captured_at >= $start_at AND good.captured_at < $end_at
+),
+
+summary AS (
+    SELECT run, mode(steps) AS observed_steps, avg(trained_us) AS mean_us,
+        sum(trained_us::DOUBLE * trained_us ORDER BY trained_us)
+        / nullif(sum(trained_us), 0) AS effective_us
+    FROM pair
+    WHERE trained_us > 0
+    GROUP BY run
+)
+
+SELECT run.run, run.configured_steps, run.configured_us, summary.observed_steps,
+    baseline.step_us, summary.mean_us, summary.effective_us
+FROM run
+LEFT JOIN summary ON run.run = summary.run
+LEFT JOIN baseline ON run.run = baseline.run
+    AND coalesce(run.n_accelerators, -1) = baseline.n_accelerators
+ORDER BY run.run
+"""
+
+
+def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, SaveCadence]:
+    """How often each run saves, from consecutive verified saves of one attempt in the window."""
+    found = {}
+    for row in dicts(warehouse, _CADENCE, bounds_of(window)):
+        step_us, configured_us = row["step_us"], row["configured_us"]
+        configured = row["configured_steps"]
+        if configured_us is None and configured is not None and step_us is not None:
+            configured_us = configured * step_us
+        found[row["run"]] = SaveCadence(
+            run=row["run"],
+            configured_steps=configured,
+            configured_s=seconds(configured_us),
+            observed_steps=row["observed_steps"],
+            step_s=seconds(step_us),
+            mean_s=None if row["mean_us"] is None else row["mean_us"] / 1e6,
+            effective_s=None if row["effective_us"] is None else row["effective_us"] / 1e6,
+        )
+    return found
+
+
+_NEWEST = """
+SELECT checkpoint.*, source.path AS file
+FROM checkpoint
+INNER JOIN source ON checkpoint.source_id = source.source_id
+WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
+    AND checkpoint.verified_at < $end_at
+QUALIFY row_number() OVER (
+    PARTITION BY checkpoint.run ORDER BY checkpoint.verified_at DESC, checkpoint.ordinal DESC
+) = 1
+"""
+
+
+def newest_verified(warehouse: Warehouse, end_at: int) -> dict[str, Checkpoint]:
+    """The newest verified save of each run before an instant."""
+    rows = dicts(warehouse, _NEWEST, {"end_at": end_at})
+    return {row["run"]: _checkpoint(row) for row in rows}
