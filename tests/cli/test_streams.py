@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,18 @@ SACCT = (
 
 def shell(words: str, redirection: str) -> subprocess.CompletedProcess[str]:
     command = f"{sys.executable} -m ckpt_audit {words} {redirection}"
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        ["sh", "-c", command], env=environ, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(autouse=True)
+def heeds_ctrl_c() -> Iterator[None]:
+    """A shell that starts the tests in the background may have told them to ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

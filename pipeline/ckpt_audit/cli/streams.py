@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from typing import TextIO
 
 from ckpt_audit.errors import CkptAuditError
 from ckpt_audit.printable import printable
@@ -28,9 +29,13 @@ def flush() -> None:
         _attempt("")
 
 
-def abandon() -> None:
-    """Drops what stdout could not take, so that the end of the process does not try again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def abandon(stream: TextIO | None = None) -> None:
+    """Drops what a stream could not take, so that the end of the process does not try again.
+
+    Args:
+        stream: The stream; None is stdout.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def warn(message: str, kept: str = _KEPT) -> None:
@@ -41,8 +46,11 @@ def warn(message: str, kept: str = _KEPT) -> None:
         kept: Control characters that stay.
     """
     if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(printable(message, kept), file=sys.stderr)  # noqa: T201
+        try:
+            print(printable(message, kept), file=sys.stderr, flush=True)  # noqa: T201
+        except OSError:
+            with contextlib.suppress(OSError):
+                abandon(sys.stderr)
 
 
 def _attempt(text: str) -> None:
