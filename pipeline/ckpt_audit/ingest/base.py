@@ -186,6 +186,13 @@ class ByteSource:
                 if at < 0:
                     continue
                 chunk, skipping = chunk[at:], False
+            cut = chunk.rfind(b"\n") + 1
+            if cut and len(chunk) - cut <= MAX_LINE_BYTES and chunk[cut : cut + 1] != _NUL:
+                # the common case, with one copy of the bytes
+                ready = b"".join((carry, memoryview(chunk)[:cut]))
+                carry = chunk[cut:]
+                yield from self._emit(ready, self.n_bytes - len(carry) - len(ready))
+                continue
             carry += chunk
             cut = carry.rfind(b"\n") + 1
             if len(carry) - cut > MAX_LINE_BYTES:
