@@ -94,26 +94,35 @@ thrown AS (
     GROUP BY run, attempt, incident
 ),
 
-inside AS (
+-- the step under way when an attempt of the chain was struck
+struck AS (
     SELECT
         chain.run,
+        chain.attempt,
         chain.incident,
-        sum(
-            coalesce(thrown.work_us, 0)
-            + CASE
-                WHEN ending.phase IN ('save', 'evaluation') OR ending.detector = 'program' THEN 0
-                ELSE greatest(0, ending.fault_at - ending.progress_at)
-            END
-        )::BIGINT AS lost_us
+        chain.is_repeat,
+        CASE
+            WHEN ending.phase IN ('save', 'evaluation') OR ending.detector = 'program' THEN 0
+            ELSE greatest(0, ending.fault_at - ending.progress_at)
+        END AS partial_us
     FROM chain
     INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    WHERE chain.incident IS NOT NULL
+),
+
+inside AS (
+    SELECT
+        struck.run,
+        struck.incident,
+        sum(coalesce(thrown.work_us, 0) + struck.partial_us)::BIGINT AS lost_us
+    FROM struck
     LEFT JOIN thrown
         ON
-            chain.run = thrown.run
-            AND chain.attempt = thrown.attempt
-            AND chain.incident = thrown.incident
-    WHERE chain.is_repeat AND chain.incident IS NOT NULL
-    GROUP BY chain.run, chain.incident
+            struck.run = thrown.run
+            AND struck.attempt = thrown.attempt
+            AND struck.incident = thrown.incident
+    WHERE struck.is_repeat
+    GROUP BY struck.run, struck.incident
 ),
 
 retry AS (
@@ -221,28 +230,18 @@ discarded AS (
     SELECT
         run,
         incident,
-        sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
-    FROM step_fate
-    WHERE incident IS NOT NULL
+        sum(work_us)::BIGINT AS work_us
+    FROM thrown
     GROUP BY run, incident
 ),
 
--- the step under way when an attempt of the chain was struck
 partial AS (
     SELECT
-        chain.run,
-        chain.incident,
-        sum(
-            CASE
-                WHEN ending.phase IN ('save', 'evaluation') THEN 0
-                WHEN ending.detector = 'program' THEN 0
-                ELSE greatest(0, ending.fault_at - ending.progress_at)
-            END
-        )::BIGINT AS partial_us
-    FROM chain
-    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
-    WHERE chain.incident IS NOT NULL
-    GROUP BY chain.run, chain.incident
+        run,
+        incident,
+        sum(partial_us)::BIGINT AS partial_us
+    FROM struck
+    GROUP BY run, incident
 ),
 
 unsaved AS (

@@ -85,6 +85,18 @@ tail_save AS (
     GROUP BY checkpoint.run, checkpoint.attempt
 ),
 
+fate AS (
+    SELECT
+        step_fate.*,
+        step.started_at
+    FROM step
+    INNER JOIN step_fate
+        ON
+            step.run = step_fate.run
+            AND step.attempt = step_fate.attempt
+            AND step.line_no = step_fate.line_no
+),
+
 -- the parts of each step line, in the order in which they are taken to happen
 piece AS (
     SELECT
@@ -112,55 +124,40 @@ piece AS (
     WHERE stall_us > 0
     UNION ALL
     SELECT
-        step.run,
-        step.attempt,
-        step.line_no,
-        step.started_at,
+        run,
+        attempt,
+        line_no,
+        started_at,
         3,
-        CASE WHEN step_fate.incident IS NULL THEN 'evaluation' ELSE 'lost_work' END,
-        step_fate.incident,
-        step_fate.evaluation_us
-    FROM step
-    INNER JOIN step_fate
-        ON
-            step.run = step_fate.run
-            AND step.attempt = step_fate.attempt
-            AND step.line_no = step_fate.line_no
-    WHERE step_fate.evaluation_us > 0
+        CASE WHEN incident IS NULL THEN 'evaluation' ELSE 'lost_work' END,
+        incident,
+        evaluation_us
+    FROM fate
+    WHERE evaluation_us > 0
     UNION ALL
     SELECT
-        step.run,
-        step.attempt,
-        step.line_no,
-        step.started_at,
+        run,
+        attempt,
+        line_no,
+        started_at,
         4,
-        CASE WHEN step_fate.incident IS NULL THEN 'degraded' ELSE 'lost_work' END,
-        step_fate.incident,
-        step_fate.degraded_us
-    FROM step
-    INNER JOIN step_fate
-        ON
-            step.run = step_fate.run
-            AND step.attempt = step_fate.attempt
-            AND step.line_no = step_fate.line_no
-    WHERE step_fate.degraded_us > 0
+        CASE WHEN incident IS NULL THEN 'degraded' ELSE 'lost_work' END,
+        incident,
+        degraded_us
+    FROM fate
+    WHERE degraded_us > 0
     UNION ALL
     SELECT
-        step.run,
-        step.attempt,
-        step.line_no,
-        step.started_at,
+        run,
+        attempt,
+        line_no,
+        started_at,
         5,
-        CASE WHEN step_fate.incident IS NULL THEN 'productive' ELSE 'lost_work' END,
-        step_fate.incident,
-        step_fate.work_us
-    FROM step
-    INNER JOIN step_fate
-        ON
-            step.run = step_fate.run
-            AND step.attempt = step_fate.attempt
-            AND step.line_no = step_fate.line_no
-    WHERE step_fate.work_us > 0
+        CASE WHEN incident IS NULL THEN 'productive' ELSE 'lost_work' END,
+        incident,
+        work_us
+    FROM fate
+    WHERE work_us > 0
 ),
 
 placed AS (
