@@ -56,6 +56,20 @@ class EventKind(StrEnum):
     LINK_UP = "link_up"
     STORAGE_ERROR = "storage_error"
     NETWORK_ERROR = "network_error"  # NCCL/socket/IB error lines that are no watchdog time-out
+    STAGED = "staged"  # an asynchronous save has its copy: training goes on
+    SAVE_FAILED = "save_failed"  # the framework says that a save did not succeed
+    SAVE_DELETED = "save_deleted"  # the framework removed a checkpoint
+    UPLOADED = "uploaded"  # a save is durable in a store away from the nodes
+    LOAD_FAILED = "load_failed"  # a checkpoint could not be loaded; step or path says which
+    DATA_SKIP = "data_skip"  # data that were seen before are skipped; duration_us where told
+    COMPILE = "compile"  # compiling or warming up; duration_us where told
+    COMM_INIT = "comm_init"  # communicators are being set up; duration_us where told
+    SETTING = "setting"  # code = "name=value" of a configuration that bears on the figures
+    PREEMPTION_SIGNAL = "preemption_signal"  # a signal announces the end (SIGTERM, SIGUSR1)
+    RESTART = "restart"  # a launcher or resiliency layer restarts the workers in the job
+    CYCLE_END = "cycle_end"  # a resiliency layer's record says that a cycle ended
+    GROUP_LOST = "group_lost"  # a replica group left; code = "groups left/all groups"
+    GROUP_BACK = "group_back"  # a replica group takes part again; code likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +209,71 @@ class DomainRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """What a line says about the state of a node.
+
+    Attributes:
+        line_no: Line of the record.
+        node: Host name.
+        state: ``down``, ``drain``, ``fail``, ``reboot``, ``planned``, ``up``, ``unhealthy`` or
+            ``healthy``.
+        start_us: Clock reading since when, or None.
+        end_us: Clock reading until when, or None: not over, or not told by this line.
+        clock_kind: ``naive`` or ``utc`` for both.
+        reason: Why, as recorded, or "".
+        user: Who set the state, or "".
+        text: The line, stripped, cut to 400 characters.
+    """
+
+    line_no: int
+    node: str
+    state: str
+    start_us: int | None
+    end_us: int | None
+    clock_kind: ClockKind
+    reason: str
+    user: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRecord:
+    """A checkpoint folder as it was found when somebody looked.
+
+    Attributes:
+        line_no: Line of the listing at which it begins.
+        root: Folder that holds the checkpoints of a run.
+        name: Name of the checkpoint below it, or "" for a root without any.
+        step: Step by its name or metadata, or None.
+        layout: ``megatron``, ``deepspeed``, ``dcp``, ``hf``, ``orbax``, ``nemo``, ``fairseq`` or
+            ``unknown``.
+        observed_us: When it was looked at (UTC microseconds), or None.
+        written_us: When its newest file was written (UTC microseconds), or None.
+        n_files: Files in it.
+        n_bytes: Their size.
+        grade: ``marker`` or ``shards`` where the files are positive evidence that it can be
+            loaded, else None.
+        why: Negative evidence, in words for a person, or None.
+        bad_files: Names of the files that are missing, empty, short or temporary (at most 20).
+        is_pointed: Whether the tracker file names it.
+    """
+
+    line_no: int
+    root: str
+    name: str
+    step: int | None
+    layout: str
+    observed_us: int | None
+    written_us: int | None
+    n_files: int
+    n_bytes: int
+    grade: str | None
+    why: str | None
+    bad_files: tuple[str, ...]
+    is_pointed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A line that looked like one of the format's and could not be read.
 
@@ -209,4 +288,4 @@ class Rejected:
     text: str
 
 
-Record = LogEvent | JobRecord | DomainRecord | Rejected
+Record = LogEvent | JobRecord | DomainRecord | NodeRecord | CheckpointRecord | Rejected

@@ -31,7 +31,15 @@ from ckpt_audit.records import StepBatch
 from ckpt_audit.warehouse import Warehouse
 
 HERE = Path(__file__).parent
-TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain", "rejected_line")
+TABLES = (
+    "raw_step",
+    "raw_event",
+    "raw_job",
+    "raw_domain",
+    "raw_node",
+    "raw_checkpoint",
+    "rejected_line",
+)
 
 
 def _samples() -> Iterator[Any]:

@@ -22,7 +22,16 @@ from ckpt_audit.warehouse import Warehouse
 REAL = Path(__file__).parents[2] / "../shared/real"
 HEAD = "JobID|JobName|State|Start|End\n"
 GOOD = "1|a|FAILED|2026-05-01T00:00:00|2026-05-01T01:00:00\n"
-TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain", "rejected_line", "source")
+TABLES = (
+    "raw_step",
+    "raw_event",
+    "raw_job",
+    "raw_domain",
+    "raw_node",
+    "raw_checkpoint",
+    "rejected_line",
+    "source",
+)
 
 
 def _line(step: int) -> str:

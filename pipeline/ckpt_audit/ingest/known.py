@@ -10,8 +10,8 @@ from ckpt_audit.ingest.base import ByteSource, Mark
 from ckpt_audit.warehouse import Warehouse
 
 HEAD_HASHED = 4096
-_ROW_TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain")
-_LINE_TABLES = (*_ROW_TABLES, "rejected_line", "line_time", "job_time")
+_ROW_TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain", "raw_node", "raw_checkpoint")
+_LINE_TABLES = (*_ROW_TABLES, "rejected_line", "line_time", "job_time", "node_time")
 _SOURCE_TABLES = ("source_zone", "zone_conflict", "dating_signature", "source")
 _COLUMNS = (
     "source_id, path, name, format, content_sha256, head_sha256, n_bytes, n_lines, n_rows, "

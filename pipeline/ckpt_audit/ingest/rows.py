@@ -8,7 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from ckpt_audit.records import DomainRecord, JobRecord, LogEvent, Record, Rejected, StepBatch
+from ckpt_audit.records import (
+    CheckpointRecord,
+    DomainRecord,
+    JobRecord,
+    LogEvent,
+    NodeRecord,
+    Record,
+    Rejected,
+    StepBatch,
+)
 from ckpt_audit.warehouse import Warehouse
 
 _FLUSH_AT = 200_000
@@ -26,6 +35,14 @@ _TYPES: dict[str, dict[str, Any]] = {
         "exit_signal": _SMALL, "clock_kind": _TEXT, "nodes": pa.list_(_TEXT),
     },
     "raw_domain": {"node": _TEXT, "kind": _TEXT, "name": _TEXT},
+    "raw_node": {
+        "node": _TEXT, "state": _TEXT, "clock_kind": _TEXT, "reason": _TEXT, "user": _TEXT,
+        "text": _TEXT,
+    },
+    "raw_checkpoint": {
+        "root": _TEXT, "name": _TEXT, "layout": _TEXT, "grade": _TEXT, "why": _TEXT,
+        "bad_files": pa.list_(_TEXT), "is_pointed": pa.bool_(),
+    },
     "rejected_line": {"reason": _TEXT, "text": _TEXT},
 }  # fmt: skip
 _SHAPES: dict[str, type[Any]] = {
@@ -33,6 +50,8 @@ _SHAPES: dict[str, type[Any]] = {
     "raw_event": LogEvent,
     "raw_job": JobRecord,
     "raw_domain": DomainRecord,
+    "raw_node": NodeRecord,
+    "raw_checkpoint": CheckpointRecord,
     "rejected_line": Rejected,
 }
 _COLUMNS = {name: [field.name for field in fields(shape)] for name, shape in _SHAPES.items()}

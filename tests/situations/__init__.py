@@ -1,0 +1,1 @@
+"""Failure stories from public reports, as small made-up inputs with the answers they must give."""
