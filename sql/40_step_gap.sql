@@ -17,14 +17,14 @@
 -- column is_first: first line of the attempt
 -- column n_saves: saves begun since the line before
 -- column n_evaluations: evaluations since the line before
--- column n_accelerators: accelerators
+-- column epoch: epoch
 -- column near_us: median time of a step over the 31 clean lines around it
 WITH placed AS (
     SELECT
         attempt.run,
         attempt.attempt,
         attempt.loaded_step,
-        attempt.n_accelerators,
+        attempt.epoch,
         log_step.source_id,
         log_step.line_no,
         log_step.step,
@@ -121,7 +121,7 @@ spanned AS (
         cleaned.before_at IS NULL AS is_first,
         coalesce(counted.n_saves, 0) AS n_saves,
         coalesce(counted.n_evaluations, 0) AS n_evaluations,
-        cleaned.n_accelerators
+        cleaned.epoch
     FROM cleaned
     LEFT JOIN counted
         ON cleaned.source_id = counted.source_id AND cleaned.line_no = counted.line_no
@@ -183,7 +183,7 @@ SELECT
     spanned.is_first,
     spanned.n_saves,
     spanned.n_evaluations,
-    spanned.n_accelerators,
+    spanned.epoch,
     coalesce(preceding.near_us, following.near_us) AS near_us
 FROM spanned
 LEFT JOIN preceding

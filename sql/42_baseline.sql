@@ -1,9 +1,9 @@
 -- table: baseline
--- grain: one run at one number of accelerators: what is healthy there
+-- grain: one epoch of one run: what is healthy there
 -- reads: step_gap
 -- params:
 -- column run: run
--- column n_accelerators: accelerators, -1 when unknown
+-- column epoch: epoch
 -- column n_clean: clean lines behind it
 -- column step_us: median time of a step
 -- column line_us: median time between two step lines
@@ -14,7 +14,7 @@
 WITH clean AS (
     SELECT
         run,
-        coalesce(n_accelerators, -1) AS n_accelerators,
+        epoch,
         n_steps,
         gap_us,
         gap_us // n_steps AS per_step_us
@@ -25,32 +25,32 @@ WITH clean AS (
 middle AS (
     SELECT
         run,
-        n_accelerators,
+        epoch,
         count(*) AS n_clean,
         quantile_disc(per_step_us, 0.5) AS step_us,
         quantile_disc(gap_us, 0.5) AS line_us,
         quantile_disc(n_steps, 0.5) AS line_steps,
         quantile_disc(gap_us, 0.84) - quantile_disc(gap_us, 0.5) AS spread_us
     FROM clean
-    GROUP BY run, n_accelerators
+    GROUP BY run, epoch
 ),
 
 tail AS (
     SELECT
         clean.run,
-        clean.n_accelerators,
+        clean.epoch,
         quantile_disc(clean.gap_us, 0.999) AS healthy_p999_us
     FROM clean
     INNER JOIN middle
-        ON clean.run = middle.run AND clean.n_accelerators = middle.n_accelerators
+        ON clean.run = middle.run AND clean.epoch IS NOT DISTINCT FROM middle.epoch
     -- rare slow steps must not raise the threshold that is to find them
     WHERE clean.gap_us <= 5 * middle.line_us
-    GROUP BY clean.run, clean.n_accelerators
+    GROUP BY clean.run, clean.epoch
 )
 
 SELECT
     middle.run,
-    middle.n_accelerators,
+    middle.epoch,
     middle.n_clean,
     middle.step_us,
     middle.line_us,
@@ -59,4 +59,4 @@ SELECT
     tail.healthy_p999_us,
     greatest(5 * tail.healthy_p999_us, 3 * middle.line_us) AS hang_us
 FROM middle
-INNER JOIN tail ON middle.run = tail.run AND middle.n_accelerators = tail.n_accelerators
+INNER JOIN tail ON middle.run = tail.run AND middle.epoch IS NOT DISTINCT FROM tail.epoch

@@ -1,6 +1,6 @@
 -- table: checkpoint
 -- grain: one save of one step by one attempt
--- reads: attempt, log_start, log_event, step_gap, baseline
+-- reads: attempt, event, step_gap, baseline
 -- params: verified_rank
 -- column run: run
 -- column attempt: attempt
@@ -28,26 +28,16 @@
 -- column cost_origin: gap, timer, stated or null
 -- column error_us: how far gap_cost_us may be off
 -- column why: why it is not verified, in words
-WITH event AS (
+WITH save_line AS (
     SELECT
-        attempt.run,
-        attempt.attempt,
         attempt.last_step_line,
-        attempt.n_accelerators,
-        log_event.*
-    FROM (
-        SELECT
-            log_event.*,
-            log_start.attempt_no AS start_no
-        FROM log_event
-        ASOF INNER JOIN log_start
-            ON log_event.source_id = log_start.source_id AND log_event.line_no >= log_start.line_no
-        WHERE
-            log_event.format = 'job_log'
-            AND log_event.kind IN ('save_started', 'save_scheduled', 'save_done', 'save_timer')
-    ) AS log_event
-    INNER JOIN attempt
-        ON log_event.source_id = attempt.source_id AND log_event.start_no = attempt.start_no
+        attempt.epoch,
+        event.*
+    FROM event
+    INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
+    WHERE
+        event.is_own
+        AND event.kind IN ('save_started', 'save_scheduled', 'save_done', 'save_timer')
 ),
 
 -- a save printed by many ranks begins once; begun again after it was done it is another save
@@ -58,7 +48,7 @@ begin_line AS (
             *,
             lag(kind) OVER save_order AS before_kind,
             lag(step) OVER save_order AS before_step
-        FROM event
+        FROM save_line
         WHERE kind <> 'save_timer'
         WINDOW save_order AS (PARTITION BY run, attempt ORDER BY line_no ASC, kind DESC)
     ) AS sequence
@@ -76,7 +66,7 @@ done_line AS (
         arg_max(done.logged_at, done.line_no) AS done_at,
         arg_max(done.strength, done.line_no) AS done_strength,
         bool_or(done.code = 'local') AS is_local
-    FROM event AS done
+    FROM save_line AS done
     ASOF INNER JOIN begin_line
         ON
             done.run = begin_line.run
@@ -96,11 +86,11 @@ lonely_done AS (
         min(done.line_no) AS line_no,
         max(done.line_no) AS done_line,
         any_value(done.path) AS path,
-        any_value(done.n_accelerators) AS n_accelerators,
+        any_value(done.epoch) AS epoch,
         arg_max(done.logged_at, done.line_no) AS logged_at,
         arg_max(done.strength, done.line_no) AS strength,
         bool_or(done.code = 'local') AS is_local
-    FROM event AS done
+    FROM save_line AS done
     WHERE
         done.kind = 'save_done'
         AND NOT EXISTS (
@@ -122,7 +112,7 @@ scheduled AS (
         begin_line.run,
         begin_line.attempt,
         begin_line.line_no
-    FROM event AS later
+    FROM save_line AS later
     ASOF INNER JOIN begin_line
         ON
             later.run = begin_line.run
@@ -138,7 +128,7 @@ timer AS (
         begin_line.attempt,
         begin_line.line_no,
         max(timed.duration_us) AS timer_us
-    FROM event AS timed
+    FROM save_line AS timed
     ASOF INNER JOIN begin_line
         ON
             timed.run = begin_line.run
@@ -159,7 +149,7 @@ save AS (
         scheduled.line_no IS NOT NULL AS is_async,
         begin_line.logged_at AS begun_at,
         begin_line.strength AS begun_strength,
-        begin_line.n_accelerators,
+        begin_line.epoch,
         done_line.done_line,
         done_line.done_at,
         done_line.done_strength,
@@ -192,7 +182,7 @@ save AS (
         FALSE AS is_async,
         NULL AS begun_at,
         'absent' AS begun_strength,
-        n_accelerators,
+        epoch,
         done_line,
         logged_at AS done_at,
         strength AS done_strength,
@@ -272,7 +262,7 @@ measured AS (
     LEFT JOIN baseline
         ON
             save.run = baseline.run
-            AND coalesce(save.n_accelerators, -1) = baseline.n_accelerators
+            AND (save.epoch IS NOT DISTINCT FROM baseline.epoch)
 ),
 
 priced AS (

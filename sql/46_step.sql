@@ -49,7 +49,7 @@ joined AS (
     LEFT JOIN baseline
         ON
             step_gap.run = baseline.run
-            AND coalesce(step_gap.n_accelerators, -1) = baseline.n_accelerators
+            AND (step_gap.epoch IS NOT DISTINCT FROM baseline.epoch)
     LEFT JOIN save_cost
         ON
             step_gap.run = save_cost.run

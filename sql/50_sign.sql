@@ -1,6 +1,6 @@
 -- table: sign
 -- grain: one line that bears on the end of one attempt that did steps
--- reads: attempt, log_event, log_start, cause_rule, placement
+-- reads: attempt, event, log_event, cause_rule
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -19,29 +19,23 @@
 -- column text: the line
 WITH own AS (
     SELECT
-        attempt.run,
-        attempt.attempt,
-        log_event.source_id,
-        log_event.line_no,
-        log_event.kind,
-        log_event.code,
-        log_event.node,
-        log_event.logged_at,
-        log_event.strength,
-        log_event.duration_us,
-        log_event.line_no < attempt.last_step_line AS is_before,
-        log_event.text
-    FROM (
-        SELECT
-            log_event.*,
-            log_start.attempt_no AS start_no
-        FROM log_event
-        ASOF INNER JOIN log_start
-            ON log_event.source_id = log_start.source_id AND log_event.line_no >= log_start.line_no
-        WHERE log_event.format = 'job_log'
-    ) AS log_event
-    INNER JOIN attempt
-        ON log_event.source_id = attempt.source_id AND log_event.start_no = attempt.start_no
+        event.run,
+        event.attempt,
+        event.source_id,
+        event.line_no,
+        event.kind,
+        event.code,
+        event.node,
+        event.logged_at,
+        event.strength,
+        event.duration_us,
+        CASE
+            WHEN event.is_own THEN event.line_no < attempt.last_step_line
+            ELSE coalesce(event.logged_at < attempt.last_step_at, FALSE)
+        END AS is_before,
+        event.text
+    FROM event
+    INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
     WHERE attempt.n_step_lines > 0
 ),
 
@@ -53,8 +47,6 @@ running AS (
         last_step_at,
         n_step_lines,
         nodes,
-        job_key,
-        lead(attempt) OVER job_order IS NULL AS is_last,
         CASE
             WHEN lag(attempt) OVER job_order IS NULL THEN alloc_start_at
             ELSE coalesce(first_at, launch_low, first_step_at, last_step_at, alloc_start_at)
@@ -65,33 +57,6 @@ running AS (
         ) AS to_at
     FROM attempt
     WINDOW job_order AS (PARTITION BY run, job_key ORDER BY attempt)
-),
-
-beside AS (
-    SELECT DISTINCT
-        running.run,
-        running.attempt,
-        log_event.source_id,
-        log_event.line_no,
-        log_event.kind,
-        log_event.code,
-        log_event.node,
-        log_event.logged_at,
-        log_event.strength,
-        log_event.duration_us,
-        coalesce(log_event.logged_at < running.last_step_at, FALSE) AS is_before,
-        log_event.text
-    FROM log_event
-    INNER JOIN placement ON log_event.source_id = placement.source_id
-    INNER JOIN running ON placement.job_key = running.job_key
-    WHERE
-        running.n_step_lines > 0
-        AND placement.source_id NOT IN (
-            SELECT used.source_id FROM attempt AS used
-            WHERE used.source_id IS NOT NULL
-        )
-        -- a line without a stamp can only bear on the end of the last execution
-        AND coalesce(log_event.logged_at BETWEEN running.from_at AND running.to_at, running.is_last)
 ),
 
 host AS (
@@ -130,8 +95,6 @@ kernel AS (
 
 every_line AS (
     SELECT * FROM own
-    UNION ALL
-    SELECT * FROM beside
     UNION ALL
     SELECT * FROM kernel
 )

@@ -11,6 +11,7 @@
 -- column n_without_step: those that did no step
 -- column n_without_log: jobs of the run that left no log
 -- column n_accelerators: accelerators of the latest attempt
+-- column epoch: epoch of the latest attempt
 -- column accelerators_origin: setting, record, world size or unknown
 -- column started_at: UTC us, first allocation
 -- column ended_at: UTC us, end of the last allocation
@@ -39,6 +40,7 @@ SELECT
     count(*) FILTER (WHERE coalesce(attempt.n_step_lines, 0) = 0) AS n_without_step,
     count(*) FILTER (WHERE attempt.source_id IS NULL) AS n_without_log,
     arg_max(attempt.n_accelerators, attempt.attempt) AS n_accelerators,
+    arg_max(attempt.epoch, attempt.attempt) AS epoch,
     arg_max(attempt.accelerators_origin, attempt.attempt) AS accelerators_origin,
     min(attempt.alloc_start_at) AS started_at,
     max(attempt.alloc_end_at) AS ended_at,

@@ -95,8 +95,7 @@ SELECT run.run, run.configured_steps, run.configured_us, summary.observed_steps,
     baseline.step_us, summary.mean_us, summary.effective_us
 FROM run
 LEFT JOIN summary ON run.run = summary.run
-LEFT JOIN baseline ON run.run = baseline.run
-    AND coalesce(run.n_accelerators, -1) = baseline.n_accelerators
+LEFT JOIN baseline ON run.run = baseline.run AND baseline.epoch IS NOT DISTINCT FROM run.epoch
 ORDER BY run.run
 """
 

@@ -1,0 +1,94 @@
+-- table: attempt
+-- grain: one execution of the training program of a run, with the epoch that it belongs to
+-- reads: attempt_seen
+-- params:
+-- column run: name of the run
+-- column attempt: counts the run's attempts in time, from 1
+-- column group_key: what joined the attempts before they were cut into runs
+-- column joined_by: how, in words
+-- column job_key: scheduler record, null where there is none
+-- column job_id: id of the job as people write it, null where there is none
+-- column source_id: the log, null for a job without one
+-- column attempt_no: execution within the log
+-- column start_no: the same in log_start
+-- column alloc_start_at: UTC us, begin of the allocation (of the log, where there is no record)
+-- column alloc_end_at: UTC us, end of the allocation or of what is known of it
+-- column is_alloc_open: the allocation had not ended when the records were taken
+-- column is_recorded: a scheduler record tells of the allocation
+-- column submitted_at: UTC us
+-- column state: the scheduler's last word, null without record
+-- column cancelled_by: who cancelled
+-- column exit_code: exit code of the job
+-- column exit_signal: signal of the job
+-- column n_accelerators: accelerators of the allocation, null when nothing tells
+-- column accelerators_origin: setting, record, world size or unknown
+-- column nodes: host names of the allocation
+-- column user_name: who
+-- column work_dir: where
+-- column first_line: first line in the log
+-- column last_line: last line in the log
+-- column first_at: UTC us of the earliest dated line
+-- column last_at: UTC us of the latest dated line
+-- column first_step: first step done
+-- column last_step: largest step done
+-- column first_step_at: UTC us
+-- column last_step_at: UTC us
+-- column first_step_line: line
+-- column last_step_line: line
+-- column n_step_lines: number of step lines
+-- column target_step: step at which the run is complete
+-- column launch_line: line
+-- column launch_low: UTC us
+-- column launch_high: UTC us
+-- column load_line: line
+-- column load_low: UTC us
+-- column load_high: UTC us
+-- column load_at: UTC us
+-- column restored_line: line
+-- column restored_low: UTC us
+-- column restored_high: UTC us
+-- column restored_at: UTC us
+-- column loaded_step: step of the loaded state, 0 from scratch
+-- column is_scratch: nothing was loaded, as the log says
+-- column tracker_line: line that calls the checkpoint pointer unusable
+-- column done_line: line that says that training is done
+-- column done_at: UTC us
+-- column exit_line: line of a clean exit by plan
+-- column exit_at: UTC us
+-- column cancel_line: line where the scheduler cancels
+-- column cancel_at: UTC us
+-- column cancel_reason: the scheduler's reason there
+-- column log_path: checkpoint folder
+-- column epoch: counts the stretches of the run with one configuration, from 1
+WITH sized AS (
+    SELECT
+        run,
+        attempt,
+        n_accelerators,
+        lag(n_accelerators) OVER (PARTITION BY run ORDER BY attempt) AS before_accelerators
+    FROM attempt_seen
+    WHERE n_step_lines > 0
+),
+
+numbered AS (
+    SELECT
+        run,
+        attempt,
+        1 + sum(coalesce(n_accelerators <> before_accelerators, FALSE)::INTEGER) OVER (
+            PARTITION BY run ORDER BY attempt
+        ) AS epoch
+    FROM sized
+)
+
+-- what never did a step has the configuration of what came before it
+SELECT
+    attempt_seen.*,
+    coalesce(
+        last_value(numbered.epoch IGNORE NULLS) OVER (
+            PARTITION BY attempt_seen.run ORDER BY attempt_seen.attempt
+        ),
+        1
+    )::BIGINT AS epoch
+FROM attempt_seen
+LEFT JOIN numbered
+    ON attempt_seen.run = numbered.run AND attempt_seen.attempt = numbered.attempt

@@ -1,0 +1,408 @@
+-- table: incident
+-- grain: one interruption of a run's progress with every failed retry after it
+-- reads: incident_head, incident_save, chain, ending, span, attempt, step, step_fate, sign, raw_domain
+-- params:
+-- column run: run
+-- column incident: counts the run's incidents, from 1
+-- column incident_id: run, last step and ordinal; never a time, so that links survive new evidence
+-- column attempt: attempt that was interrupted
+-- column last_failed_attempt: last attempt with steps that belongs to the chain
+-- column resumed_by: attempt that came back, null when none did
+-- column kind: failure, preemption, operator_rollback, planned or unknown
+-- column cause: cause
+-- column cause_strength: stated or derived
+-- column rule: rule behind kind and cause
+-- column phase: step, save or evaluation
+-- column is_secondary: failed before a newer checkpoint was verified, after a failure
+-- column attempts: the interrupted attempt and each failed retry
+-- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
+-- column last_step: last completed step before the fault
+-- column last_step_at: UTC us
+-- column precursor_at: UTC us
+-- column fault_at: UTC us
+-- column fault_low: UTC us
+-- column fault_high: UTC us
+-- column fault_strength: stated, derived or bounded
+-- column detected_at: UTC us
+-- column detector: who acted
+-- column replaced_at: UTC us
+-- column launch_from_at: UTC us, when the launch that came back began: its nodes there, retries over
+-- column launched_at: UTC us, null when only bounded
+-- column launched_low: UTC us
+-- column launched_high: UTC us
+-- column load_started_at: UTC us, null when only bounded
+-- column load_started_low: UTC us
+-- column load_started_high: UTC us
+-- column restored_at: UTC us, null when only bounded
+-- column restored_low: UTC us
+-- column restored_high: UTC us
+-- column first_step_at: UTC us
+-- column caught_up_at: UTC us
+-- column resume_step: step of the state that it resumed from
+-- column recovery_source: storage, scratch or unknown
+-- column verified_step: newest verified step as known at the fault
+-- column verified_grade: its grade then
+-- column verified_captured_at: UTC us, when that state was captured
+-- column verified_step_hindsight: newest step before the fault that is known to be good today
+-- column attempted_captured_at: UTC us, capture of the newest save begun before the fault
+-- column unsaved_work_us: training time since the later of that capture and the last resume
+-- column steps_lost: last step less resume step
+-- column partial_us: the step under way when the fault struck
+-- column lost_work_us: training time of the executions that this incident discarded
+-- column repeated_us: time that doing those steps again took
+-- column detection_us: fault to detected, null where nothing was to detect
+-- column retries_us: inside failed retries
+-- column replacement_us: no attempt running
+-- column recovery_us: detected to first step
+-- column nodes: culprit nodes, where lines name them
+-- column domains: failure domains of those nodes
+-- steps that a repeat of the same failure did are lost work, not time of a retry
+WITH thrown AS (
+    SELECT
+        run,
+        attempt,
+        incident,
+        sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
+    FROM step_fate
+    WHERE incident IS NOT NULL
+    GROUP BY run, attempt, incident
+),
+
+-- the step under way when an attempt of the chain was struck
+struck AS (
+    SELECT
+        chain.run,
+        chain.attempt,
+        chain.incident,
+        chain.is_repeat,
+        CASE
+            WHEN ending.phase IN ('save', 'evaluation') OR ending.detector = 'program' THEN 0
+            ELSE greatest(0, ending.fault_at - ending.progress_at)
+        END AS partial_us
+    FROM chain
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    WHERE chain.incident IS NOT NULL
+),
+
+inside AS (
+    SELECT
+        struck.run,
+        struck.incident,
+        sum(coalesce(thrown.work_us, 0) + struck.partial_us)::BIGINT AS lost_us
+    FROM struck
+    LEFT JOIN thrown
+        ON
+            struck.run = thrown.run
+            AND struck.attempt = thrown.attempt
+            AND struck.incident = thrown.incident
+    WHERE struck.is_repeat
+    GROUP BY struck.run, struck.incident
+),
+
+retry AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        count(tried.attempt) AS n_retries,
+        greatest(
+            0,
+            coalesce(
+                sum(
+                    CASE
+                        WHEN span.attempt IS NULL THEN 0
+                        ELSE
+                            greatest(
+                                0,
+                                least(span.to_at, coalesce(back_span.from_at, span.to_at))
+                                - greatest(span.from_at, ending.detected_at)
+                            )
+                    END
+                ),
+                0
+            )::BIGINT - coalesce(any_value(inside.lost_us), 0)
+        ) AS retries_us
+    FROM incident_head AS returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
+    LEFT JOIN attempt AS tried
+        ON
+            returned.run = tried.run
+            AND returned.attempt < tried.attempt
+            AND (returned.resumed_by IS NULL OR returned.resumed_by > tried.attempt)
+    LEFT JOIN span ON tried.run = span.run AND tried.attempt = span.attempt
+    LEFT JOIN inside ON returned.run = inside.run AND returned.incident = inside.incident
+    GROUP BY returned.run, returned.incident
+),
+
+job_list AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        list(DISTINCT attempt.job_id ORDER BY attempt.job_id) FILTER (
+            WHERE attempt.job_id IS NOT NULL
+        )
+            AS job_ids
+    FROM incident_head AS returned
+    INNER JOIN attempt
+        ON
+            returned.run = attempt.run
+            AND attempt.attempt >= returned.attempt
+            AND (attempt.attempt <= returned.resumed_by OR returned.resumed_by IS NULL)
+    GROUP BY returned.run, returned.incident
+),
+
+discarded AS (
+    SELECT
+        run,
+        incident,
+        sum(work_us)::BIGINT AS work_us
+    FROM thrown
+    GROUP BY run, incident
+),
+
+partial AS (
+    SELECT
+        run,
+        incident,
+        sum(partial_us)::BIGINT AS partial_us
+    FROM struck
+    GROUP BY run, incident
+),
+
+mark AS (
+    SELECT
+        run,
+        attempt,
+        max(last_step) OVER (PARTITION BY run ORDER BY attempt) AS high_water_step
+    FROM attempt
+),
+
+caught_up AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        min(step.ended_at) AS caught_up_at
+    FROM incident_head AS returned
+    INNER JOIN mark
+        ON returned.run = mark.run AND returned.last_failed_attempt = mark.attempt
+    INNER JOIN step
+        ON
+            returned.run = step.run
+            AND returned.resumed_by <= step.attempt
+            AND mark.high_water_step < step.step
+    GROUP BY returned.run, returned.incident
+),
+
+repeated AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS repeated_us
+    FROM incident_head AS returned
+    INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
+    INNER JOIN step
+        ON
+            returned.run = step.run
+            AND returned.resumed_by = step.attempt
+            AND step.step <= attempt.last_step
+    GROUP BY returned.run, returned.incident
+),
+
+culprit AS (
+    SELECT
+        sign.run,
+        sign.attempt,
+        list(DISTINCT sign.node ORDER BY sign.node) AS nodes
+    FROM sign
+    INNER JOIN ending ON sign.run = ending.run AND sign.attempt = ending.attempt
+    WHERE
+        NOT sign.is_before
+        AND sign.node IS NOT NULL
+        AND (sign.is_sign OR sign.kind = 'launcher_failure')
+        AND (sign.kind <> 'job_cancelled')
+        AND (sign.cause = ending.cause OR ending.cause = 'unknown')
+    GROUP BY sign.run, sign.attempt
+),
+
+culprit_domain AS (
+    SELECT
+        culprit.run,
+        culprit.attempt,
+        list(
+            DISTINCT raw_domain.kind
+            || ':'
+            || raw_domain.name
+            ORDER BY raw_domain.kind || ':' || raw_domain.name
+        )
+            AS domains
+    FROM (
+        SELECT
+            run,
+            attempt,
+            unnest(nodes) AS node
+        FROM culprit
+    ) AS culprit
+    INNER JOIN raw_domain ON culprit.node = raw_domain.node
+    WHERE raw_domain.kind <> 'switch'
+    GROUP BY culprit.run, culprit.attempt
+),
+
+moment AS (
+    SELECT
+        returned.*,
+        ending.stop_id,
+        ending.corrected_by,
+        ending.kind AS ending_kind,
+        ending.cause,
+        ending.cause_strength,
+        ending.rule,
+        ending.phase,
+        ending.last_step_at,
+        ending.precursor_at,
+        ending.fault_at,
+        ending.fault_low,
+        ending.fault_high,
+        ending.fault_strength,
+        last_ending.detected_at AS last_detected_at,
+        ending.detected_at,
+        ending.detector,
+        failed.last_step,
+        coalesce(failed.job_key, 'log ' || failed.source_id) AS failed_allocation,
+        back.alloc_start_at AS back_start_at,
+        back_span.from_at AS back_from_at,
+        coalesce(back.job_key, 'log ' || back.source_id) AS back_allocation,
+        back.launch_low,
+        back.launch_high,
+        back.load_at,
+        back.load_low,
+        back.load_high,
+        back.restored_at,
+        back.restored_low,
+        back.restored_high,
+        back.load_line,
+        back.is_scratch,
+        (
+            SELECT min(step.started_at)
+            FROM step
+            WHERE step.run = back.run AND step.attempt = back.attempt AND step.is_first
+        ) AS first_step_at,
+        chain.resume_step
+    FROM incident_head AS returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    INNER JOIN ending AS last_ending
+        ON returned.run = last_ending.run AND returned.last_failed_attempt = last_ending.attempt
+    INNER JOIN attempt AS failed ON returned.run = failed.run AND returned.attempt = failed.attempt
+    LEFT JOIN attempt AS back ON returned.run = back.run AND returned.resumed_by = back.attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
+    LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
+)
+
+SELECT
+    moment.run,
+    moment.incident,
+    moment.stop_id AS incident_id,
+    moment.attempt,
+    moment.last_failed_attempt,
+    moment.resumed_by,
+    CASE
+        WHEN
+            moment.ending_kind = 'planned'
+            AND moment.detector IN ('person', 'scheduler', 'program')
+            AND moment.cause = 'operator'
+            AND moment.resume_step < incident_save.verified_step
+            THEN 'operator_rollback'
+        ELSE moment.ending_kind
+    END AS kind,
+    moment.cause,
+    moment.cause_strength,
+    moment.rule,
+    moment.phase,
+    moment.is_secondary,
+    1 + retry.n_retries AS attempts,
+    coalesce(job_list.job_ids, []) AS job_ids,
+    moment.last_step,
+    moment.last_step_at,
+    moment.precursor_at,
+    moment.fault_at,
+    moment.fault_low,
+    moment.fault_high,
+    moment.fault_strength,
+    moment.detected_at,
+    moment.detector,
+    CASE
+        WHEN moment.resumed_by IS NULL THEN NULL
+        WHEN moment.back_allocation = moment.failed_allocation THEN moment.detected_at
+        ELSE greatest(moment.back_start_at, moment.detected_at)
+    END AS replaced_at,
+    CASE
+        WHEN moment.resumed_by IS NOT NULL THEN greatest(moment.back_from_at, moment.detected_at)
+    END AS launch_from_at,
+    CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END AS launched_at,
+    greatest(moment.launch_low, moment.back_start_at) AS launched_low,
+    moment.launch_high AS launched_high,
+    moment.load_at AS load_started_at,
+    greatest(moment.load_low, moment.back_start_at) AS load_started_low,
+    moment.load_high AS load_started_high,
+    moment.restored_at,
+    greatest(moment.restored_low, moment.back_start_at) AS restored_low,
+    moment.restored_high,
+    moment.first_step_at,
+    caught_up.caught_up_at,
+    moment.resume_step,
+    CASE
+        WHEN moment.resumed_by IS NULL THEN 'unknown'
+        WHEN moment.is_scratch THEN 'scratch'
+        WHEN moment.load_line IS NOT NULL THEN 'storage'
+        ELSE 'unknown'
+    END AS recovery_source,
+    incident_save.verified_step,
+    incident_save.verified_grade,
+    incident_save.verified_captured_at,
+    incident_save.verified_step_hindsight,
+    incident_save.attempted_captured_at,
+    incident_save.after_us + partial.partial_us AS unsaved_work_us,
+    -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
+    CASE WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step END
+        AS steps_lost,
+    partial.partial_us,
+    CASE
+        WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us
+    END
+        AS lost_work_us,
+    CASE WHEN moment.resumed_by IS NOT NULL THEN coalesce(repeated.repeated_us, 0) END
+        AS repeated_us,
+    CASE
+        WHEN moment.ending_kind IN ('failure', 'unknown') THEN moment.detected_at - moment.fault_at
+    END
+        AS detection_us,
+    coalesce(retry.retries_us, 0) AS retries_us,
+    CASE
+        WHEN moment.resumed_by IS NOT NULL
+            THEN
+                greatest(
+                    0,
+                    greatest(moment.back_from_at, moment.detected_at)
+                    - moment.detected_at
+                    - coalesce(retry.retries_us, 0)
+                    - coalesce(inside.lost_us, 0)
+                )
+    END AS replacement_us,
+    moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
+    coalesce(culprit.nodes, []) AS nodes,
+    coalesce(culprit_domain.domains, []) AS domains
+FROM moment
+LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
+LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident
+LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident
+INNER JOIN incident_save
+    ON moment.run = incident_save.run AND moment.incident = incident_save.incident
+LEFT JOIN discarded ON moment.run = discarded.run AND moment.incident = discarded.incident
+LEFT JOIN partial ON moment.run = partial.run AND moment.incident = partial.incident
+LEFT JOIN caught_up ON moment.run = caught_up.run AND moment.incident = caught_up.incident
+LEFT JOIN repeated ON moment.run = repeated.run AND moment.incident = repeated.incident
+LEFT JOIN culprit ON moment.run = culprit.run AND moment.attempt = culprit.attempt
+LEFT JOIN
+    culprit_domain
+    ON moment.run = culprit_domain.run AND moment.attempt = culprit_domain.attempt
