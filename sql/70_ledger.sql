@@ -1,6 +1,6 @@
 -- table: ledger
--- grain: one stretch of one allocation in one bucket
--- reads: attempt, span, chain, ending, incident, step, step_fate, checkpoint
+-- grain: one stretch of accelerators of one allocation in one bucket
+-- reads: attempt, span, capacity, chain, ending, incident, step, step_fate, step_gap, baseline, checkpoint
 -- params:
 -- column run: run
 -- column allocation: the allocation: job key, or the log where there is no record
@@ -9,8 +9,10 @@
 -- column incident: ordinal of the incident that it is charged to, null when none
 -- column start_at: UTC us
 -- column end_at: UTC us
--- column n_accelerators: accelerators allocated, null when unknown
--- column could_move_us: how much of it could belong elsewhere for lack of evidence
+-- column n_accelerators: accelerators that it is about, null when unknown
+-- column n_allocated: accelerators of the allocation, null when unknown
+-- column is_spare: it is about the accelerators that the program left idle, beside its own stretches
+-- column could_move_us: at most so much of it could belong elsewhere, or more to it
 WITH sized AS (
     SELECT
         *,
@@ -68,7 +70,8 @@ first_done AS (
     SELECT
         run,
         attempt,
-        min(started_at) AS first_done_at
+        min(started_at) AS first_done_at,
+        min(line_no) AS line_no
     FROM step
     WHERE is_first
     GROUP BY run, attempt
@@ -95,6 +98,26 @@ fate AS (
             step.run = step_fate.run
             AND step.attempt = step_fate.attempt
             AND step.line_no = step_fate.line_no
+),
+
+-- how far the parts of a step line may be off
+blur AS (
+    SELECT
+        step_gap.run,
+        step_gap.attempt,
+        step_gap.line_no,
+        coalesce(step_gap.resolution_us, 0) + coalesce(baseline.spread_us, 0) AS error_us,
+        -- the first line of a log that prints every k-th step: when its first step was complete
+        CASE
+            WHEN step_gap.is_first
+                THEN coalesce(step_gap.resolution_us, 0) + step_gap.gap_us
+            ELSE 0
+        END AS first_us
+    FROM step_gap
+    LEFT JOIN baseline
+        ON
+            step_gap.run = baseline.run
+            AND (step_gap.epoch IS NOT DISTINCT FROM baseline.epoch)
 ),
 
 -- the parts of each step line, in the order in which they are taken to happen
@@ -162,17 +185,28 @@ piece AS (
 
 placed AS (
     SELECT
-        run,
-        attempt,
-        bucket,
-        incident,
+        piece.run,
+        piece.attempt,
+        piece.bucket,
+        piece.incident,
         (
-            started_at + sum(size_us) OVER (
-                PARTITION BY run, attempt, line_no ORDER BY place, incident NULLS FIRST, bucket
-            ) - size_us
+            piece.started_at + sum(piece.size_us) OVER line_order - piece.size_us
         )::BIGINT AS logged_at,
-        0::BIGINT AS could_move_us
+        -- a line has one border with the line before it, which is stamped, and others inside it
+        CASE
+            WHEN row_number() OVER line_order > 1 THEN coalesce(blur.error_us, 0)
+            ELSE 0
+        END AS slack_us
     FROM piece
+    LEFT JOIN blur
+        ON
+            piece.run = blur.run
+            AND piece.attempt = blur.attempt
+            AND piece.line_no = blur.line_no
+    WINDOW line_order AS (
+        PARTITION BY piece.run, piece.attempt, piece.line_no
+        ORDER BY piece.place, piece.incident NULLS FIRST, piece.bucket
+    )
 ),
 
 -- every point from which on another bucket holds; the next point ends it
@@ -188,7 +222,7 @@ point AS (
         END AS bucket,
         CASE WHEN begin_bucket = 'restart' OR has_steps THEN after_ordinal END AS incident,
         span_from AS logged_at,
-        0::BIGINT AS could_move_us,
+        0::BIGINT AS slack_us,
         0 AS rank
     FROM bound
     UNION ALL
@@ -198,7 +232,7 @@ point AS (
         bucket,
         incident,
         logged_at,
-        could_move_us,
+        slack_us,
         2
     FROM placed
     UNION ALL
@@ -247,10 +281,7 @@ point AS (
             END,
             bound.last_step_at
         ),
-        CASE
-            WHEN bound.kind IN ('failure', 'unknown') THEN bound.fault_at - bound.fault_low
-            ELSE 0
-        END,
+        0,
         4
     FROM bound
     LEFT JOIN tail_save ON bound.run = tail_save.run AND bound.attempt = tail_save.attempt
@@ -312,9 +343,14 @@ point AS (
         'productive',
         NULL,
         first_done.first_done_at,
-        0,
+        coalesce(blur.first_us, 0),
         1
     FROM first_done
+    LEFT JOIN blur
+        ON
+            first_done.run = blur.run
+            AND first_done.attempt = blur.attempt
+            AND first_done.line_no = blur.line_no
 ),
 
 clipped AS (
@@ -326,7 +362,7 @@ clipped AS (
         bound.span_to,
         point.bucket,
         point.incident,
-        point.could_move_us,
+        point.slack_us,
         point.rank,
         least(bound.span_to, greatest(bound.span_from, point.logged_at)) AS logged_at
     FROM point
@@ -366,20 +402,69 @@ island AS (
         *,
         sum(is_new::INTEGER) OVER (PARTITION BY run, attempt ORDER BY logged_at, rank) AS island
     FROM kept
+),
+
+stretch AS (
+    SELECT
+        run,
+        allocation,
+        attempt,
+        island,
+        any_value(bucket) AS bucket,
+        any_value(incident) AS incident,
+        min(logged_at) AS start_at,
+        max(until_at) AS end_at,
+        arg_min(slack_us, (logged_at, rank)) AS slack_us
+    FROM island
+    GROUP BY run, allocation, attempt, island
+),
+
+-- a border that is not sure makes both its sides unsure
+bordered AS (
+    SELECT
+        *,
+        CASE
+            WHEN bucket = 'unknown' THEN end_at - start_at
+            ELSE
+                slack_us + coalesce(
+                    lead(slack_us) OVER (PARTITION BY run, attempt ORDER BY island), 0
+                )
+        END AS could_move_us
+    FROM stretch
 )
 
 SELECT
-    run,
-    allocation,
-    attempt,
-    any_value(bucket) AS bucket,
-    any_value(incident) AS incident,
-    min(logged_at) AS start_at,
-    max(until_at) AS end_at,
-    any_value(n_accelerators) AS n_accelerators,
-    CASE
-        WHEN any_value(bucket) = 'unknown' THEN max(until_at) - min(logged_at)
-        ELSE least(max(could_move_us), max(until_at) - min(logged_at))
-    END AS could_move_us
-FROM island
-GROUP BY run, allocation, attempt, island
+    bordered.run,
+    bordered.allocation,
+    bordered.attempt,
+    bordered.bucket,
+    bordered.incident,
+    greatest(bordered.start_at, capacity.start_at) AS start_at,
+    least(bordered.end_at, capacity.end_at) AS end_at,
+    capacity.n_used AS n_accelerators,
+    capacity.n_allocated,
+    FALSE AS is_spare,
+    bordered.could_move_us
+FROM bordered
+INNER JOIN capacity
+    ON
+        bordered.run = capacity.run
+        AND bordered.attempt = capacity.attempt
+        AND bordered.start_at < capacity.end_at
+        AND bordered.end_at > capacity.start_at
+UNION ALL
+SELECT
+    capacity.run,
+    span.allocation,
+    capacity.attempt,
+    'spare_idle' AS bucket,
+    NULL AS incident,
+    capacity.start_at,
+    capacity.end_at,
+    capacity.n_allocated - capacity.n_used AS n_accelerators,
+    capacity.n_allocated,
+    TRUE AS is_spare,
+    0 AS could_move_us
+FROM capacity
+INNER JOIN span ON capacity.run = span.run AND capacity.attempt = span.attempt
+WHERE capacity.n_used < capacity.n_allocated AND capacity.start_at < capacity.end_at

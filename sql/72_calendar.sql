@@ -13,6 +13,7 @@ WITH allocation AS (
         min(start_at) AS start_at,
         max(end_at) AS end_at
     FROM ledger
+    WHERE NOT coalesce(is_spare, FALSE)
     GROUP BY run, allocation
 ),
 
@@ -61,7 +62,10 @@ inside AS (
         least(owner.end_at, ledger.end_at) AS end_at
     FROM owner
     INNER JOIN ledger ON owner.run = ledger.run AND owner.allocation = ledger.allocation
-    WHERE ledger.start_at < owner.end_at AND ledger.end_at > owner.start_at
+    WHERE
+        ledger.start_at < owner.end_at
+        AND ledger.end_at > owner.start_at
+        AND NOT coalesce(ledger.is_spare, FALSE)
 ),
 
 gap AS (

@@ -27,6 +27,7 @@ WITH total AS (
         run,
         sum(end_at - start_at)::BIGINT AS allocated_us
     FROM ledger
+    WHERE NOT coalesce(is_spare, FALSE)
     GROUP BY run
 )
 

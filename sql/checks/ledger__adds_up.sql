@@ -1,6 +1,6 @@
 -- check: ledger
 -- severity: fail
--- says: the stretches of an allocation do not add up to it, to the microsecond
+-- says: the stretches of an allocation do not add up to it, to the (accelerator-)microsecond
 WITH allocation AS (
     SELECT
         run,
@@ -15,9 +15,11 @@ spent AS (
     SELECT
         run,
         allocation,
-        sum(end_at - start_at) AS spent_us,
-        min(start_at) AS start_at,
-        max(end_at) AS end_at
+        sum(end_at - start_at) FILTER (WHERE NOT coalesce(is_spare, FALSE)) AS spent_us,
+        sum((end_at - start_at)::HUGEINT * n_accelerators) AS spent_acc_us,
+        sum((end_at - start_at)::HUGEINT * n_allocated) FILTER (
+            WHERE NOT coalesce(is_spare, FALSE)
+        ) AS allocated_acc_us
     FROM ledger
     GROUP BY run, allocation
 )
@@ -29,4 +31,6 @@ SELECT
     spent.spent_us
 FROM allocation
 LEFT JOIN spent ON allocation.run = spent.run AND allocation.allocation = spent.allocation
-WHERE allocation.end_at - allocation.start_at <> coalesce(spent.spent_us, 0)
+WHERE
+    allocation.end_at - allocation.start_at <> coalesce(spent.spent_us, 0)
+    OR spent.spent_acc_us <> spent.allocated_acc_us

@@ -13,5 +13,6 @@ FROM (
         start_at,
         lag(end_at) OVER (PARTITION BY run, allocation ORDER BY start_at) AS before_at
     FROM ledger
+    WHERE NOT coalesce(is_spare, FALSE)
 ) AS sequence
 WHERE before_at IS NOT NULL AND before_at <> start_at

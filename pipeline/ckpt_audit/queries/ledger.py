@@ -6,18 +6,35 @@ from ckpt_audit.facts import LedgerRow, Window
 from ckpt_audit.queries.base import bounds_of, dicts
 from ckpt_audit.warehouse import Warehouse
 
+# Time is shared by accelerators: where the program left some of them idle, a stretch counts for as
+# much of itself as it has accelerators. The share of [a, b) is floor(b*u/n) - floor(a*u/n) on the
+# absolute clock, so that parts add up to the whole to the microsecond wherever they are cut.
 _LEDGER = """
+WITH cut AS (
+    SELECT run, bucket, n_accelerators, n_allocated, is_spare, could_move_us,
+        greatest(start_at, $start_at)::HUGEINT AS from_at,
+        least(end_at, $end_at)::HUGEINT AS to_at,
+        CASE WHEN is_spare THEN n_allocated - n_accelerators ELSE n_accelerators END AS n_used
+    FROM ledger
+    WHERE start_at < $end_at AND end_at > $start_at
+),
+
+shared AS (
+    SELECT *,
+        CASE
+            WHEN n_used IS NULL OR coalesce(n_allocated, 0) = 0 THEN to_at - from_at
+            ELSE to_at * n_used // n_allocated - from_at * n_used // n_allocated
+        END AS used_us
+    FROM cut
+)
+
 SELECT run, bucket,
-    sum(least(end_at, $end_at) - greatest(start_at, $start_at))::BIGINT AS observed_us,
-    sum(
-        (least(end_at, $end_at) - greatest(start_at, $start_at)) * coalesce(n_accelerators, 0)
-    )::HUGEINT::VARCHAR AS observed_acc_us,
-    sum(
-        least(could_move_us, least(end_at, $end_at) - greatest(start_at, $start_at))
-    )::BIGINT AS could_move_us,
+    sum(CASE WHEN is_spare THEN to_at - from_at - used_us ELSE used_us END)::BIGINT AS observed_us,
+    sum((to_at - from_at) * coalesce(n_accelerators, 0))::HUGEINT::VARCHAR AS observed_acc_us,
+    sum(CASE WHEN bucket = 'unknown' THEN to_at - from_at ELSE could_move_us END)::BIGINT
+        AS could_move_us,
     count(*) AS n
-FROM ledger
-WHERE start_at < $end_at AND end_at > $start_at
+FROM shared
 GROUP BY run, bucket
 ORDER BY run, bucket
 """

@@ -70,6 +70,12 @@ class Context:
         return self.allocated_acc_us - self.bucket_acc_us("productive")
 
     @cached_property
+    def moved_us(self) -> int:
+        """Microseconds that could belong to another bucket: what one loses another one gains."""
+        unsure = sum(line.could_move_us for line in self.lines if line.bucket != "unknown")
+        return unsure // 2 + self.bucket_us("unknown")
+
+    @cached_property
     def calendar_us(self) -> int:
         """Calendar microseconds of the run in the window."""
         return sum(row.observed_us for row in self.one.calendar)

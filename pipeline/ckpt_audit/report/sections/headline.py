@@ -115,7 +115,7 @@ def run_remarks(ctx: Context) -> tuple[str, ...]:
         remarks.append(
             f"No step has been seen{at}: the run had not come back by the last evidence."
         )
-    moved = sum(line.could_move_us for line in ctx.one.ledger)
+    moved = ctx.moved_us
     if moved:
         remarks.append(f"{hours_us(moved)} could belong to another bucket, for lack of evidence.")
     unknown = ctx.bucket_us("unknown")

@@ -113,7 +113,7 @@ def _table(ctx: Context) -> Table:
             Cell(bare_hours(ctx.allocated_us / US_PER_S)),
             Cell(whole_hours(acc / US_PER_S) if acc else "unknown"),
             Cell("100.0%"),
-            Cell(bare_hours(sum(x.could_move_us for x in ctx.lines) / US_PER_S)),
+            Cell(bare_hours(ctx.moved_us / US_PER_S)),
             Cell(whole(sum(x.n for x in ctx.lines))),
             *((Cell(""), Cell("")) if told else ()),
         ),
