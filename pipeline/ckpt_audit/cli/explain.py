@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,18 +14,22 @@ from ckpt_audit.cli.command import AsJson, IdCommand, add_command
 from ckpt_audit.cli.session import Session
 from ckpt_audit.cli.tables import facts, when
 from ckpt_audit.errors import UsageError
+from ckpt_audit.printable import printable
 from ckpt_audit.units import US_PER_S, format_duration
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from ckpt_audit.audit.data import Correlation, ReportData
+    from ckpt_audit.audit.data import Correlation, ReportData, RunReport
+    from ckpt_audit.audit.story import MeanTimes
     from ckpt_audit.facts import Evidence, Incident
 
 Id = Annotated[
     str,
     typer.Argument(metavar="INCIDENT", help="Its id, as `incidents` shows it.", show_default=False),
 ]
+
+WIDTH = 100
 
 # Moments in their order, and between them what only has evidence.
 _MOMENTS = (
@@ -67,40 +73,60 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(session: Session, incident: Id, as_json: AsJson = False) -> None:
-    """Shows one incident: its moments with their evidence, and the rule that classified it."""
+    """Tells one incident: what happened, with the evidence of each moment and the rule behind it.
+
+    It ends with what would change if a moment, the kind or the chain were not what is said.
+    """
     from ckpt_audit.documents import document, dumps, incident_row
 
     with session.settled_warehouse() as warehouse:
         window = workflow.whole_window(warehouse)
         data = workflow.load_report_data(warehouse, session.config, window)
-    found, correlation = _find(data, incident)
+    found, correlation, means = _find(data, incident)
     if as_json:
         row = incident_row(found, correlation)
         session.out(dumps(document("incidents", {"incidents": [row]})))
     else:
-        session.out(explanation(found, correlation, session.config.display_zone))
+        session.out(explanation(found, correlation, means, session.config.display_zone))
 
 
-def _find(data: ReportData, wanted: str) -> tuple[Incident, Correlation | None]:
+def _find(data: ReportData, wanted: str) -> tuple[Incident, Correlation | None, MeanTimes | None]:
     known = []
     for run in data.runs:
         for incident in run.incidents:
             if incident.id == wanted:
-                return incident, run.correlations.get(wanted)
+                return incident, run.correlations.get(wanted), _means(run)
             known.append(incident.id)
     close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.0)
     hint = f"; the nearest is '{close[0]}'" if close else "; there is none at all"
     raise UsageError(f"there is no incident '{wanted}'{hint}")
 
 
-def explanation(incident: Incident, correlation: Correlation | None, zone: ZoneInfo) -> str:
+def _means(run: RunReport) -> MeanTimes | None:
+    from ckpt_audit.audit.story import MeanTimes
+
+    for item in run.estimate.populations:
+        if item.population == "all":
+            return MeanTimes(item.mean_time.exposure_s, item.mean_time.incidents)
+    return None
+
+
+def explanation(
+    incident: Incident, correlation: Correlation | None, means: MeanTimes | None, zone: ZoneInfo
+) -> str:
     """The incident in words.
 
     Args:
         incident: The incident.
         correlation: How it stands to others, or None.
+        means: M of its run over all time, or None where there is none.
         zone: Display zone.
     """
+    from ckpt_audit.audit.story import telling, what_if
+
+    def say(at: int) -> str:
+        return when(at, zone)
+
     head = facts(
         [
             ("incident", incident.id),
@@ -119,13 +145,25 @@ def explanation(incident: Incident, correlation: Correlation | None, zone: ZoneI
             ("correlation", f"{correlation.label}: {correlation.rule}" if correlation else None),
         ]
     )
-    lines = [head, "", f"Timeline ({zone.key})"]
+    lines = [head, "", "What happened", *_wrapped(telling(incident, say))]
+    lines += ["", f"Timeline ({zone.key})"]
     known = {name for name, _ in _MOMENTS} | {"precursor"}
     others = dict.fromkeys(line.moment for line in incident.evidence if line.moment not in known)
     for name, label in (*_MOMENTS, *((other, other.replace("_", " ")) for other in others)):
         lines += _moment(incident, name, label, zone)
     lines += ["", "Durations", _durations(incident)]
+    doubts = what_if(incident, means, say)
+    if doubts:
+        lines += ["", "If it were otherwise"]
+        lines += [line for doubt in doubts for line in _wrapped([doubt])]
     return "\n".join(lines)
+
+
+def _wrapped(sentences: Iterable[str]) -> list[str]:
+    """Sentences as a paragraph, two spaces from the left."""
+    return textwrap.wrap(
+        printable(" ".join(sentences)), WIDTH, initial_indent="  ", subsequent_indent="  "
+    )
 
 
 def _verified(incident: Incident) -> str | None:
