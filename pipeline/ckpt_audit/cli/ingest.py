@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -114,6 +115,7 @@ def ingest(
         except ValueError as error:
             raise UsageError(f"--tz {error}") from None
     format_name, read = _reading(format_name, columns, delimiter)
+    read = replace(read, observed_us=session.now)
     inputs = [*paths, *([str(config.topology)] if config.topology else [])]
     with session.warehouse(read_only=False) as warehouse:
         known = workflow.source_paths(warehouse)

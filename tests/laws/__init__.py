@@ -1,0 +1,1 @@
+"""Laws that hold whatever the input: order, cuts, shifted clocks, growing files, sums."""
