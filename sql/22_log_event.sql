@@ -1,9 +1,9 @@
 -- table: log_event
 -- grain: one event line of a job log or kernel log, dated
--- reads: raw_event, line_time, source
+-- reads: raw_event, line_time, log_part, source
 -- params:
--- column source_id: the file
--- column line_no: the line
+-- column source_id: the file (the first of its log, where rotation cut it into several)
+-- column line_no: the line of the log
 -- column format: format of the file
 -- column kind: what the line says
 -- column logged_at: UTC us, best estimate, null when undated
@@ -19,8 +19,8 @@
 -- column job_ref: scheduler job id that the line names
 -- column text: the line
 SELECT
-    raw_event.source_id,
-    raw_event.line_no,
+    coalesce(log_part.log_id, raw_event.source_id) AS source_id,
+    raw_event.line_no + coalesce(log_part.line_offset, 0) AS line_no,
     source.format,
     raw_event.kind,
     line_time."at" AS logged_at,
@@ -39,3 +39,4 @@ FROM raw_event
 INNER JOIN source ON raw_event.source_id = source.source_id
 LEFT JOIN line_time
     ON raw_event.source_id = line_time.source_id AND raw_event.line_no = line_time.line_no
+LEFT JOIN log_part ON raw_event.source_id = log_part.source_id

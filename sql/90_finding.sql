@@ -1,8 +1,8 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint
+-- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint, log_file
 -- params:
--- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs or hidden_steps
+-- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
 -- column text: what was found, what it means and what to do
 -- column could_move_us: how much time it could move, null where that cannot be said
@@ -109,9 +109,11 @@ SELECT
     source.source_id,
     NULL
 FROM source
+INNER JOIN log_file ON source.source_id = log_file.source_id
 WHERE
     source.format = 'job_log'
     AND source.n_rows > 0
+    AND log_file.is_first
     AND source.source_id NOT IN (
         SELECT attempt.source_id
         FROM attempt
@@ -169,3 +171,15 @@ SELECT
 FROM incident
 INNER JOIN attempt ON incident.run = attempt.run AND incident.attempt = attempt.attempt
 WHERE incident.resume_step > incident.last_step
+UNION ALL
+SELECT
+    'hidden_redo',
+    source.path,
+    'it is the history of an experiment tracker, which drops steps that go backwards: work that '
+    || 'was redone after a rollback is hidden in it, so that lost work is too small; read the '
+    || 'log of the job too',
+    NULL,
+    source.source_id,
+    NULL
+FROM source
+WHERE source.format = 'tracker_history' AND source.n_rows > 0

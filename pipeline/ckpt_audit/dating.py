@@ -7,7 +7,7 @@ corrected. Only sources whose rows, zone or year have changed are dated again.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from ckpt_audit.clock_years import only_year_inside
 from ckpt_audit.job_spans import JobSpans, dated_jobs, refs_of
 from ckpt_audit.line_frame import collapse, lines_of
 from ckpt_audit.line_times import Strength, Times, time_lines
+from ckpt_audit.log_parts import find_parts, write_parts
 from ckpt_audit.records import ClockKind
 from ckpt_audit.warehouse import Warehouse
 from ckpt_audit.zone_choice import (
@@ -131,7 +132,9 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
     refs = refs_of(warehouse)
     chooser = ZoneChooser(warehouse, machine_zone, zone_for, refs)
     choices = {source.source_id: chooser.choose(source) for source in sources}
-    dater = _Dater(warehouse, choices)
+    logs = find_parts(warehouse, sources, choices)
+    write_parts(warehouse, logs)
+    dater = _Dater(warehouse, choices, _dated_whole(logs, sources))
     dater.forget_others()
     is_open = {s.source_id: bool(s.n_no_year and not s.n_dated_lines) for s in sources}
     dater.date([source for source in sources if not is_open[source.source_id]], {})
@@ -156,6 +159,12 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
         zones=tuple(choices.values()),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.path, c.source_id, c.text))),
     )
+
+
+def _dated_whole(logs: list[tuple[int, ...]], sources: list[Stamps]) -> dict[int, tuple[int, ...]]:
+    """Logs in several files that are dated as one, by source; missing years are found by file."""
+    yearless = {source.source_id for source in sources if source.n_no_year}
+    return {part: log for log in logs if not yearless & set(log) for part in log}
 
 
 def _anchors(
@@ -196,10 +205,16 @@ class _Dater:
     Args:
         warehouse: Where they are.
         choices: Zones of the sources.
+        logs: Parts of the log that a source belongs to, in their order; only where it has several.
     """
 
-    def __init__(self, warehouse: Warehouse, choices: dict[int, ZoneChoice]) -> None:
-        self.warehouse, self.choices = warehouse, choices
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        choices: dict[int, ZoneChoice],
+        logs: dict[int, tuple[int, ...]],
+    ) -> None:
+        self.warehouse, self.choices, self.logs = warehouse, choices, logs
         self.n_dated = self.n_lines = 0
         rows = warehouse.rows("SELECT source_id, signature FROM dating_signature")
         self.signatures: dict[int, str] = {int(key): str(value) for key, value in rows}
@@ -214,16 +229,23 @@ class _Dater:
     def date(self, sources: list[Stamps], anchors: dict[int, int]) -> None:
         """Dates those sources whose signature is new."""
         todo: list[tuple[Stamps, str]] = []
+        content = {source.source_id: source.content_sha256 for source in sources}
         for source in sources:
             choice = self.choices[source.source_id]
             anchor = anchors.get(source.source_id, "")
+            # a part is dated again when any other part of its log has changed
+            others = [content[part] for part in self.logs.get(source.source_id, ())]
             parts = (_VERSION, source.content_sha256, source.n_rows, choice.tz, choice.origin,
-                     choice.note, anchor)  # fmt: skip
+                     choice.note, anchor, *others)  # fmt: skip
             signature = "|".join(str(part) for part in parts)
             if self.signatures.get(source.source_id) != signature:
                 todo.append((source, signature))
-        for batch in _batches(todo):
+        todo.sort(key=lambda item: (self._log_of(item[0].source_id), item[0].source_id))
+        for batch in _batches(todo, self._log_of):
             self._date_batch(batch, anchors)
+
+    def _log_of(self, source_id: int) -> int:
+        return self.logs.get(source_id, (source_id,))[0]
 
     def _date_batch(self, batch: list[tuple[Stamps, str]], anchors: dict[int, int]) -> None:
         ids = [source.source_id for source, _ in batch]
@@ -251,16 +273,22 @@ class _Dater:
         if not len(frame):
             return None
         rows = collapse(frame)
-        parts: list[Times] = []
-        for source_id, here in _slices(rows["source_id"]):
-            anchor = anchors.get(source_id, NO_TIME)
-            tz = self.choices[source_id].tz
-            part = {name: values[here] for name, values in rows.items()}
-            parts.append(time_lines(lines_of(part, tz, anchor)))
-        columns = {name: rows[name] for name in ("source_id", "line_no")}
+        slices = dict(_slices(rows["source_id"]))
+        timed: list[Times] = []
+        names: list[dict[str, I64]] = []
+        for log in dict.fromkeys(self.logs.get(source_id, (source_id,)) for source_id in slices):
+            here = _join([slices[part] for part in log if part in slices])
+            whole = {name: values[here] for name, values in rows.items()}
+            tz, anchor = self.choices[log[0]].tz, anchors.get(log[0], NO_TIME)
+            timed.append(time_lines(lines_of(whole, tz, anchor)))
+            names.append({name: whole[name] for name in ("source_id", "line_no")})
+        columns = {
+            name: np.concatenate([part[name] for part in names])
+            for name in ("source_id", "line_no")
+        }
         for name in ("at", "low", "high"):
-            columns[name] = _nullable(np.concatenate([getattr(part, name) for part in parts]))
-        strength = np.concatenate([part.strength for part in parts])
+            columns[name] = _nullable(np.concatenate([getattr(part, name) for part in timed]))
+        strength = np.concatenate([part.strength for part in timed])
         columns["strength"] = pa.DictionaryArray.from_arrays(
             pa.array(strength), pa.array(_STRENGTH_NAMES)
         ).cast(pa.string())
@@ -308,17 +336,28 @@ def _nullable(values: I64) -> pa.Array:
     return pa.array(values, mask=values == NO_TIME)
 
 
-def _batches(todo: list[tuple[Stamps, str]]) -> Iterator[list[tuple[Stamps, str]]]:
+def _batches(
+    todo: list[tuple[Stamps, str]], log_of: Callable[[int], int]
+) -> Iterator[list[tuple[Stamps, str]]]:
+    """Batches of bounded size; the parts of a log stay together."""
     batch: list[tuple[Stamps, str]] = []
     n_rows = 0
     for source, signature in todo:
-        if batch and n_rows + source.n_rows > _BATCH_ROWS:
+        is_next = bool(batch) and log_of(batch[-1][0].source_id) != log_of(source.source_id)
+        if is_next and n_rows + source.n_rows > _BATCH_ROWS:
             yield batch
             batch, n_rows = [], 0
         batch.append((source, signature))
         n_rows += source.n_rows
     if batch:
         yield batch
+
+
+def _join(parts: list[slice]) -> slice | I64:
+    """Rows of several slices in their order; those of one stay a view."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([np.arange(part.start, part.stop, dtype=np.int64) for part in parts])
 
 
 def _slices(source_id: I64) -> Iterator[tuple[int, slice]]:

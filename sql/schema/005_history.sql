@@ -41,6 +41,14 @@ CREATE TABLE raw_checkpoint (
     is_pointed BOOLEAN NOT NULL
 );
 
+-- Files that rotation cut from one log, in the order of its lines; rewritten by every dating.
+-- Line n of such a file is line n + line_offset of the log, which has the number of its first file.
+CREATE TABLE log_part (
+    source_id INTEGER NOT NULL,
+    log_id INTEGER NOT NULL,
+    line_offset BIGINT NOT NULL
+);
+
 -- What a person overrules; rewritten before every build of the derived tables.
 CREATE TABLE correction (
     ordinal INTEGER NOT NULL,

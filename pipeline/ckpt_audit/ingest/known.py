@@ -12,7 +12,7 @@ from ckpt_audit.warehouse import Warehouse
 HEAD_HASHED = 4096
 _ROW_TABLES = ("raw_step", "raw_event", "raw_job", "raw_domain", "raw_node", "raw_checkpoint")
 _LINE_TABLES = (*_ROW_TABLES, "rejected_line", "line_time", "job_time", "node_time")
-_SOURCE_TABLES = ("source_zone", "zone_conflict", "dating_signature", "source")
+_SOURCE_TABLES = ("log_part", "source_zone", "zone_conflict", "dating_signature", "source")
 _COLUMNS = (
     "source_id, path, name, format, content_sha256, head_sha256, n_bytes, n_lines, n_rows, "
     "n_rejected, safe_offset, safe_line, redo_line, tz_given, tz_given_origin, run_override, "
@@ -86,6 +86,16 @@ def candidates(
         "WHERE format = $format AND name_refs = $refs::VARCHAR[] "
         "AND (len(name_refs) > 0 OR name = $name) ORDER BY n_bytes, source_id",
         {"format": format_name, "refs": list(refs), "name": name},
+    )
+    return [KnownSource(*(*row[:-1], tuple(row[-1]))) for row in rows]
+
+
+def newest_of(warehouse: Warehouse, format_name: str, path: str) -> list[KnownSource]:
+    """The newest source of a path: the last time that a folder was looked at."""
+    rows = warehouse.rows(
+        f"SELECT {_COLUMNS} FROM source "  # noqa: S608 - only constants
+        "WHERE format = $format AND path = $path ORDER BY source_id DESC LIMIT 1",
+        {"format": format_name, "path": path},
     )
     return [KnownSource(*(*row[:-1], tuple(row[-1]))) for row in rows]
 

@@ -26,11 +26,13 @@ ORDER BY incident.fault_at, incident.run, incident.incident
 
 _EVIDENCE = """
 SELECT incident_evidence.run, incident_evidence.incident, incident_evidence.moment,
-    source.path, incident_evidence.line_no, incident_evidence.text, incident_evidence.strength
+    log_file.path, incident_evidence.line_no - log_file.line_offset AS line_no,
+    incident_evidence.text, incident_evidence.strength
 FROM incident_evidence
-LEFT JOIN source ON incident_evidence.source_id = source.source_id
+ASOF LEFT JOIN log_file ON incident_evidence.source_id = log_file.log_id
+    AND incident_evidence.line_no > log_file.line_offset
 ORDER BY incident_evidence.run, incident_evidence.incident, incident_evidence.place,
-    source.path, incident_evidence.line_no, incident_evidence.text
+    log_file.path, incident_evidence.line_no, incident_evidence.text
 """
 
 

@@ -10,9 +10,11 @@ from ckpt_audit.units import seconds
 from ckpt_audit.warehouse import Warehouse
 
 _CHECKPOINTS = """
-SELECT checkpoint.*, source.path AS file
+SELECT checkpoint.* REPLACE (checkpoint.line_no - log_file.line_offset AS line_no),
+    log_file.path AS file
 FROM checkpoint
-INNER JOIN source ON checkpoint.source_id = source.source_id
+ASOF INNER JOIN log_file ON checkpoint.source_id = log_file.log_id
+    AND checkpoint.line_no > log_file.line_offset
 WHERE coalesce(checkpoint.captured_at, checkpoint.committed_at) >= $start_at
     AND coalesce(checkpoint.captured_at, checkpoint.committed_at) < $end_at
 ORDER BY checkpoint.run, checkpoint.ordinal
@@ -121,9 +123,11 @@ def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, Sa
 
 
 _NEWEST = """
-SELECT checkpoint.*, source.path AS file
+SELECT checkpoint.* REPLACE (checkpoint.line_no - log_file.line_offset AS line_no),
+    log_file.path AS file
 FROM checkpoint
-INNER JOIN source ON checkpoint.source_id = source.source_id
+ASOF INNER JOIN log_file ON checkpoint.source_id = log_file.log_id
+    AND checkpoint.line_no > log_file.line_offset
 WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
     AND checkpoint.verified_at < $end_at
 QUALIFY row_number() OVER (

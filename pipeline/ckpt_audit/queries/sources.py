@@ -22,8 +22,9 @@ LEFT JOIN (
     ) AS moments
     GROUP BY source_id
 ) AS span ON source.source_id = span.source_id
+LEFT JOIN log_file ON source.source_id = log_file.source_id
 LEFT JOIN (SELECT source_id, min(run) AS run FROM attempt GROUP BY source_id) AS owner
-    ON source.source_id = owner.source_id
+    ON log_file.log_id = owner.source_id
 ORDER BY source.path, source.content_sha256
 """
 
@@ -82,8 +83,11 @@ def findings(warehouse: Warehouse) -> list[Finding]:
     """What a reader of the numbers must know about the data."""
     rows = warehouse.rows(
         "SELECT finding.kind, finding.subject, finding.text, finding.could_move_us, "
-        "source.path, finding.line_no FROM finding "
+        "coalesce(log_file.path, source.path), "
+        "finding.line_no - coalesce(log_file.line_offset, 0) FROM finding "
         "LEFT JOIN source ON finding.source_id = source.source_id "
+        "ASOF LEFT JOIN log_file ON finding.source_id = log_file.log_id "
+        "AND finding.line_no > log_file.line_offset "
         "ORDER BY finding.kind, finding.subject, source.path, finding.line_no, finding.text"
     )
     return [
