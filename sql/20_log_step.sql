@@ -1,6 +1,6 @@
 -- table: log_step
 -- grain: one completed-step line of a job log (one a step and source line)
--- reads: raw_step, line_time, log_part
+-- reads: raw_step, raw_event, line_time, log_part
 -- params:
 -- column source_id: the log (its first file, where rotation cut it into several)
 -- column line_no: the line of the log
@@ -11,32 +11,136 @@
 -- column resolution_us: how fine the stamp is
 -- column elapsed_us: printed time per step since the last such line
 -- column n_samples: samples consumed
-WITH preferred AS (
+-- a progress bar is the training's own where the log says how many steps that has
+WITH meant AS (
+    SELECT *
+    FROM raw_step
+    WHERE
+        emitter <> 'tqdm'
+        OR (source_id, target_step) IN (
+            SELECT
+                raw_event.source_id,
+                try_cast(split_part(raw_event.code, '=', 2) AS BIGINT)
+            FROM raw_event
+            WHERE raw_event.kind = 'setting' AND starts_with(raw_event.code, 'total_steps=')
+        )
+),
+
+preferred AS (
     SELECT
         source_id,
         arg_min(
             emitter,
             CASE emitter
-                WHEN 'megatron' THEN 1 WHEN 'neox' THEN 2 WHEN 'deepspeed_pipe' THEN 3 ELSE 4
+                WHEN 'megatron' THEN 1
+                WHEN 'neox' THEN 2
+                WHEN 'deepspeed_pipe' THEN 3
+                WHEN 'tqdm' THEN 5
+                ELSE 4
             END
         ) AS emitter
-    FROM raw_step
+    FROM meant
     GROUP BY source_id
+),
+
+line AS (
+    SELECT
+        coalesce(log_part.log_id, raw_step.source_id) AS source_id,
+        raw_step.line_no + coalesce(log_part.line_offset, 0) AS line_no,
+        raw_step.step,
+        raw_step.target_step,
+        line_time."at" AS logged_at,
+        coalesce(line_time.strength, 'absent') AS strength,
+        raw_step.resolution_us,
+        raw_step.elapsed_us,
+        raw_step.n_samples,
+        raw_step.emitter = 'tracker' AS is_tracker
+    FROM meant AS raw_step
+    INNER JOIN preferred
+        ON raw_step.source_id = preferred.source_id AND raw_step.emitter = preferred.emitter
+    LEFT JOIN line_time
+        ON raw_step.source_id = line_time.source_id AND raw_step.line_no = line_time.line_no
+    LEFT JOIN log_part ON raw_step.source_id = log_part.source_id
+),
+
+-- the history of a tracker and a log that says the same: same steps within a minute
+agreed AS (
+    SELECT
+        history.source_id AS tracker_id,
+        line.source_id AS log_id,
+        count(DISTINCT history.line_no) AS n_agreed
+    FROM line AS history
+    INNER JOIN line
+        ON
+            history.step = line.step
+            AND history.logged_at BETWEEN line.logged_at - 60000000 AND line.logged_at + 60000000
+    WHERE history.is_tracker AND NOT line.is_tracker
+    GROUP BY history.source_id, line.source_id
+),
+
+-- with what may lie before the first and after the last of the lines that are printed
+span AS (
+    SELECT
+        source_id,
+        min(logged_at) - margin_us AS low,
+        max(logged_at) + margin_us AS high
+    FROM (
+        SELECT
+            source_id,
+            logged_at,
+            60000000 + (max(logged_at) OVER log - min(logged_at) OVER log)
+            // greatest(count(logged_at) OVER log - 1, 1) AS margin_us
+        FROM line
+        WHERE
+            source_id IN (SELECT tracker_id FROM agreed)
+            OR source_id IN (SELECT log_id FROM agreed)
+        WINDOW log AS (PARTITION BY source_id)
+    ) AS spaced
+    GROUP BY source_id, margin_us
+),
+
+shared AS (
+    SELECT
+        agreed.tracker_id,
+        agreed.log_id,
+        agreed.n_agreed,
+        count(*) FILTER (WHERE line.source_id = agreed.tracker_id) AS n_history,
+        count(*) FILTER (WHERE line.source_id = agreed.log_id) AS n_log
+    FROM agreed
+    INNER JOIN span AS history ON agreed.tracker_id = history.source_id
+    INNER JOIN span AS log ON agreed.log_id = log.source_id
+    INNER JOIN line
+        ON
+            line.source_id IN (agreed.tracker_id, agreed.log_id)
+            AND line.logged_at BETWEEN greatest(history.low, log.low)
+            AND least(history.high, log.high)
+    GROUP BY agreed.tracker_id, agreed.log_id, agreed.n_agreed
+),
+
+-- rows of a history that a log has too are that log's: counted twice they would be another run
+told_twice AS (
+    SELECT DISTINCT
+        line.source_id,
+        line.line_no
+    FROM shared
+    INNER JOIN span ON shared.log_id = span.source_id
+    INNER JOIN line
+        ON
+            shared.tracker_id = line.source_id
+            AND line.logged_at BETWEEN span.low AND span.high
+    WHERE 2 * shared.n_agreed >= least(shared.n_history, shared.n_log)
 )
 
 SELECT
-    coalesce(log_part.log_id, raw_step.source_id) AS source_id,
-    raw_step.line_no + coalesce(log_part.line_offset, 0) AS line_no,
-    raw_step.step,
-    raw_step.target_step,
-    line_time."at" AS logged_at,
-    coalesce(line_time.strength, 'absent') AS strength,
-    raw_step.resolution_us,
-    raw_step.elapsed_us,
-    raw_step.n_samples
-FROM raw_step
-INNER JOIN preferred
-    ON raw_step.source_id = preferred.source_id AND raw_step.emitter = preferred.emitter
-LEFT JOIN line_time
-    ON raw_step.source_id = line_time.source_id AND raw_step.line_no = line_time.line_no
-LEFT JOIN log_part ON raw_step.source_id = log_part.source_id
+    line.source_id,
+    line.line_no,
+    line.step,
+    line.target_step,
+    line.logged_at,
+    line.strength,
+    line.resolution_us,
+    line.elapsed_us,
+    line.n_samples
+FROM line
+LEFT JOIN told_twice ON line.source_id = told_twice.source_id AND line.line_no = told_twice.line_no
+WHERE told_twice.line_no IS NULL

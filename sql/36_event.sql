@@ -141,7 +141,19 @@ last_line AS (
     GROUP BY source_id, logged_at
 )
 
-SELECT * FROM own
+-- some programs save the step that was done last and do not name it
+SELECT
+    own.* REPLACE (
+        CASE
+            WHEN
+                own.step IS NULL
+                AND own.kind IN ('save_started', 'save_scheduled', 'save_done', 'staged')
+                THEN log_step.step
+            ELSE own.step
+        END AS step
+    )
+FROM own
+ASOF LEFT JOIN log_step ON own.source_id = log_step.source_id AND own.line_no > log_step.line_no
 UNION ALL
 SELECT
     beside.run,

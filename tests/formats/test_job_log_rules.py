@@ -345,26 +345,26 @@ def real(name: str) -> bytes:
 COUNTS = {
     "megatron/bigscience_meg_gpt2_perf_n16-1999618.out": {
         "megatron": 4, "launch": 1, "anchor": 3, "training_start": 1, "load_none": 1,
-        "job_cancelled": 2,
+        "job_cancelled": 2, "setting": 3, "preemption_signal": 1,
     },
     "megatron/bigscience_meg_gpt2_base_n64_dp1_tp4_pp64-1809655.out": {
         "megatron": 6, "launch": 1, "anchor": 3, "training_start": 1, "load_none": 1,
-        "job_cancelled": 2,
+        "job_cancelled": 2, "setting": 3, "preemption_signal": 1,
     },
     "gpt_neox/scaling-0.1_70M_512step_59807359.out": {
         "neox": 512, "deepspeed_pipe": 512, "deepspeed_rank": 512, "launch": 3, "anchor": 1,
-        "save_started": 2, "save_done": 2, "evaluation": 6, "program_exit": 1,
+        "save_started": 2, "save_done": 2, "evaluation": 6, "program_exit": 1, "setting": 1,
     },
     "gpt_neox/scaling-0.2_70M_5_59818958.out": {
         "launch": 3, "anchor": 1, "load_started": 1, "load_done": 2, "save_started": 1,
-        "save_done": 1, "evaluation": 2, "program_exit": 1,
+        "save_done": 1, "evaluation": 2, "program_exit": 1, "setting": 1,
     },
     "gpt_neox/llemma_debug_0_62691629.out": {
         "launch": 3, "anchor": 1, "load_started": 1, "load_done": 2, "evaluation": 1,
-        "accelerator_oom": 1, "launcher_failure": 1,
+        "accelerator_oom": 1, "launcher_failure": 1, "setting": 1,
     },
     "deepspeed/dschat_actor_opt-1.3b_critic_opt-350m_globalBatchSize64.log": {
-        "deepspeed_rank": 94, "program_exit": 1,
+        "deepspeed_rank": 94, "program_exit": 1, "launch": 1,
     },
     "slurm_22.05_made_here/jobs/slurm-1.out": {
         "megatron": 471, "launch": 3, "training_start": 3, "load_none": 1, "save_started": 23,
@@ -376,11 +376,11 @@ COUNTS = {
         "save_done": 2, "save_timer": 2, "accelerator_error": 1, "task_exit": 1,
     },
     "torchtitan/run121_run.log": {"launcher_failure": 2, "traceback": 1},
-    "torchtitan/run24_run.log": {},
+    "torchtitan/run24_run.log": {"torchtitan": 2, "load_none": 1, "training_done": 1},
     "mllog/v5.0_dell_llama2_result_9.txt": {"job_cancelled": 1, "task_exit": 9},
     "slurm_stdout/v4.0_fujitsu_llama2_result_0.txt": {"task_exit": 1},
     "nemo/gpu-recipes_qwen2-5-32b-64gpu-sptrue-tp2-pp2-cp1-vp8-gbs512-mbs2.log": {},
-    "hf_trainer/bigscience_hf_ds_gpt2_base_n4-1832555.out": {"anchor": 1},
+    "hf_trainer/bigscience_hf_ds_gpt2_base_n4-1832555.out": {"anchor": 1, "launch": 4, "tqdm": 76},
     "slurm_22.05_made_here/slurmctld.log": {},
     "slurm_22.05_made_here/sacct_all_fields.txt": {},
 }  # fmt: skip

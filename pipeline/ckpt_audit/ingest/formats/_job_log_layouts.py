@@ -217,7 +217,7 @@ def _append(
         return
     none: list[int | None] = [None] * n
     batch.line_no.extend(lines[fits].tolist())
-    batch.step.extend(values["step"][fits].tolist())
+    batch.step.extend((values["step"][fits] + model.offset).tolist())
     batch.target_step.extend(values["total"][fits].tolist() if "total" in values else none)
     batch.clock_us.extend(none if clock is None else clock[fits].tolist())
     batch.clock_kind.extend([model.stamp.kind.value] * n)

@@ -16,9 +16,11 @@ from ckpt_audit.ingest.formats._job_log_blocks import (
     Tracebacks,
 )
 from ckpt_audit.ingest.formats._job_log_faults import FAULT_RULES
+from ckpt_audit.ingest.formats._job_log_jax import JAX_RULES
 from ckpt_audit.ingest.formats._job_log_layouts import LayoutReader
 from ckpt_audit.ingest.formats._job_log_progress import PROGRESS_RULES
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule, apply
+from ckpt_audit.ingest.formats._job_log_settings import SETTING_RULES
 from ckpt_audit.ingest.formats._job_log_steps import (
     STEP_RULES,
     StepRule,
@@ -27,6 +29,7 @@ from ckpt_audit.ingest.formats._job_log_steps import (
     read_steps,
 )
 from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, peel, plain
+from ckpt_audit.ingest.formats._job_log_trainers import TRAINER_RULES
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
 
@@ -41,7 +44,7 @@ _MAX_KEYS = 4096
 _RANK = re.compile(r"(?i)\brank[ =:]*\d+")
 _PAIRED = 2 << 10  # two lines say that there is no checkpoint
 
-RULES: tuple[Rule, ...] = PROGRESS_RULES + FAULT_RULES
+RULES: tuple[Rule, ...] = PROGRESS_RULES + TRAINER_RULES + JAX_RULES + SETTING_RULES + FAULT_RULES
 _Key = tuple[EventKind, int | None, int | None, str | None, str]
 
 

@@ -20,6 +20,11 @@ from ckpt_audit.ingest.formats._stamps import UNDATED, Stamp, checked, nearest_s
 from ckpt_audit.records import StepBatch
 from ckpt_audit.units import US_PER_MS, US_PER_S
 
+# a bar with a description is not the training's own: HF's has none
+_BAR = (
+    r"(?:^|[\r\]])\s{{0,3}}\d{{1,3}}%\|[^|]{{1,200}}\|\s{{1,3}}(?P<step>\d+)/(?P<total>\d+)\s"
+    r"\[[\d:]{{4,12}}<(?:\?|[\d:]{{4,12}}),\s{{1,3}}{rate}"
+)
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 
 
@@ -34,6 +39,7 @@ class StepRule:
         emitter: See ``StepBatch``.
         unit_us: Microseconds of the printed elapsed time's unit where the line does not say it.
         example: Such a line.
+        offset: What makes a step that is counted from 0 the number of steps done.
     """
 
     literal: str
@@ -42,6 +48,7 @@ class StepRule:
     emitter: str
     unit_us: int
     example: str
+    offset: int = 0
 
 
 STEP_RULES: tuple[StepRule, ...] = (
@@ -80,6 +87,65 @@ STEP_RULES: tuple[StepRule, ...] = (
         example="[2026-05-01 10:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=12, "
         "skipped=0, lr=[1e-05], mom=[[0.9, 0.95]]",
     ),
+    StepRule(
+        literal="tps: ",
+        pattern=re.compile(r"(?<![\w/])step:\s{1,12}(?P<step>\d+)\s\s?loss:\s"),
+        looks_like=re.compile(r"(?<![\w/])step:\s\S{1,20}\s\s?loss:\s"),
+        emitter="torchtitan",
+        unit_us=US_PER_S,
+        example="[rank0]:[titan] 2026-05-01 10:00:00,123 - root - INFO - step: 12  loss:  7.12345  "
+        "grad_norm:  1.2345  memory: 61.20GiB(77.43%)  tps: 1,637  tflops: 94.02  mfu: 30.10%",
+    ),
+    StepRule(
+        literal="completed step: ",
+        pattern=re.compile(rf"completed step: (?P<step>\d+), seconds: (?P<elapsed>{_NUMBER})"),
+        looks_like=re.compile(r"completed step: \S+ seconds: "),
+        emitter="maxtext",
+        unit_us=US_PER_S,
+        example="completed step: 12, seconds: 5.431, TFLOP/s/device: 210.1, loss: 2.101",
+    ),
+    StepRule(
+        literal="Training epoch ",
+        pattern=re.compile(
+            r"Training epoch \d+, iteration \d+/\d+ \|"
+            r"(?:(?!global_step).){0,400}global_step: (?P<step>\d+)"
+            rf"(?:.{{0,400}}?train_step_timing in s: (?P<elapsed>{_NUMBER}))?"
+        ),
+        looks_like=re.compile(r"Training epoch \S+ iteration \S+ \|.{0,400}?global_step"),
+        emitter="nemo",
+        unit_us=US_PER_S,
+        example="[2026-05-01 10:00:00] Training epoch 0, iteration 11/999 | lr: 0.0001 | "
+        "global_step: 11 | reduced_train_loss: 2.1 | train_step_timing in s: 5.431",
+        offset=1,
+    ),
+    StepRule(
+        literal="num_updates",
+        pattern=re.compile(
+            r"(?:\| train_inner \||\]\[train_inner\]\[INFO\] -) \{.{0,2000}?"
+            r"\"num_updates\": \"(?P<step>\d+)\""
+        ),
+        looks_like=re.compile(r"train_inner.{0,40}\{.{0,2000}?\"num_updates\""),
+        emitter="fairseq",
+        unit_us=US_PER_S,
+        example='2026-05-01 10:00:00 | INFO | train_inner | {"epoch": 1, "update": 0.012, "loss": '
+        '"7.1", "num_updates": "12", "lr": "0.0001", "train_wall": "60", "wall": "720"}',
+    ),
+    StepRule(
+        literal="it/s]",
+        pattern=re.compile(_BAR.format(rate=rf"(?:\?|{_NUMBER})it/s\]")),
+        looks_like=re.compile(r"(?!)"),
+        emitter="tqdm",
+        unit_us=US_PER_S,
+        example="  1%|          | 12/1000 [00:12<15:27,  1.10it/s]",
+    ),
+    StepRule(
+        literal="s/it]",
+        pattern=re.compile(_BAR.format(rate=rf"(?P<elapsed>{_NUMBER})s/it\]")),
+        looks_like=re.compile(r"(?!)"),
+        emitter="tqdm",
+        unit_us=US_PER_S,
+        example="  1%|          | 12/1000 [02:00<2:45:27, 10.05s/it]",
+    ),
 )
 
 
@@ -94,6 +160,7 @@ class StepRow:
     elapsed_us: int | None
     n_samples: int | None
     unit_us: int
+    offset: int
     end: int
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -140,12 +207,13 @@ def _row(rule: StepRule, text: str, match: re.Match[str]) -> StepRow:
     elapsed = groups.get("elapsed")
     return StepRow(
         emitter="neox" if groups.get("neox") else rule.emitter,
-        step=whole(groups["step"], "step", STEP_LIMIT),
+        step=whole(groups["step"], "step", STEP_LIMIT) + rule.offset,
         target_step=_optional(groups.get("total"), "last step", STEP_LIMIT),
         stamp=checked(stamp) if stamp.clock_us is not None else UNDATED,
         elapsed_us=None if elapsed is None else duration_us(elapsed, unit_us, "time per step"),
         n_samples=_optional(groups.get("samples"), "number of samples", COUNT_LIMIT),
         unit_us=unit_us,
+        offset=rule.offset,
         end=match.end(),
         spans=spans,
     )
