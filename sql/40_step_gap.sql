@@ -1,6 +1,6 @@
 -- table: step_gap
 -- grain: one completed-step line of an attempt, with the time since the one before it
--- reads: attempt, log_start, log_step, log_event
+-- reads: attempt, log_start, log_step, log_event, save
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -16,6 +16,7 @@
 -- column resolution_us: how fine the stamp is
 -- column is_first: first line of the attempt
 -- column n_saves: saves begun since the line before
+-- column draining_seq: asynchronous save that was being written meanwhile, null when none was
 -- column n_evaluations: evaluations since the line before
 -- column epoch: epoch
 -- column near_us: median time of a step over the 31 clean lines around it
@@ -127,6 +128,37 @@ spanned AS (
         ON cleaned.source_id = counted.source_id AND cleaned.line_no = counted.line_no
 ),
 
+-- the asynchronous save that began last before the line, and the latest end of those so far
+drained AS (
+    SELECT
+        run,
+        attempt,
+        seq,
+        begun_at,
+        max(done_at) OVER (
+            PARTITION BY run, attempt
+            ORDER BY begun_at, seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS until_at
+    FROM save
+    WHERE is_async AND begun_at IS NOT NULL AND done_at IS NOT NULL
+),
+
+draining AS (
+    SELECT
+        spanned.run,
+        spanned.attempt,
+        spanned.line_no,
+        drained.seq
+    FROM spanned
+    ASOF INNER JOIN drained
+        ON
+            spanned.run = drained.run
+            AND spanned.attempt = drained.attempt
+            AND spanned.ended_at > drained.begun_at
+    WHERE drained.until_at > spanned.started_at
+),
+
 clean AS (
     SELECT
         run,
@@ -136,7 +168,15 @@ clean AS (
             PARTITION BY run, attempt ORDER BY line_no ROWS BETWEEN 15 PRECEDING AND 15 FOLLOWING
         ) AS near_us
     FROM spanned
-    WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0
+    WHERE
+        NOT is_first AND n_saves = 0 AND n_evaluations = 0
+        AND (run, attempt, line_no) NOT IN (
+            SELECT
+                draining.run,
+                draining.attempt,
+                draining.line_no
+            FROM draining
+        )
 ),
 
 following AS (
@@ -182,10 +222,16 @@ SELECT
     spanned.resolution_us,
     spanned.is_first,
     spanned.n_saves,
+    draining.seq AS draining_seq,
     spanned.n_evaluations,
     spanned.epoch,
     coalesce(preceding.near_us, following.near_us) AS near_us
 FROM spanned
+LEFT JOIN draining
+    ON
+        spanned.run = draining.run
+        AND spanned.attempt = draining.attempt
+        AND spanned.line_no = draining.line_no
 LEFT JOIN preceding
     ON
         spanned.run = preceding.run

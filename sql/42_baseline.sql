@@ -19,7 +19,7 @@ WITH clean AS (
         gap_us,
         gap_us // n_steps AS per_step_us
     FROM step_gap
-    WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0
+    WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0 AND draining_seq IS NULL
 ),
 
 middle AS (

@@ -1,201 +1,52 @@
 -- table: checkpoint
 -- grain: one save of one step by one attempt
--- reads: attempt, event, step_gap, baseline
+-- reads: attempt, event, save, run_root, folder_checkpoint, step_gap, baseline
 -- params: verified_rank
 -- column run: run
 -- column attempt: attempt
 -- column ordinal: counts the saves of the run in time and line order, from 1
 -- column step: step whose state is saved
--- column source_id: the log
+-- column source_id: file of the line where it begins, or where its folder was found
 -- column line_no: line where the save begins (or ends, when only that was printed)
+-- column done_source_id: file of the line that says that it is complete
 -- column done_line: line that says that it is complete
 -- column path: folder
 -- column tier: remote or local
--- column is_async: the save was only scheduled at its first line
+-- column is_async: training went on while it was written
 -- column captured_at: UTC us, the state is that of this moment
 -- column blocking_done_at: UTC us, training went on
--- column committed_at: UTC us, durable as the framework says
--- column state: started, blocking_done, committed, verified or torn
--- column grade: kind of evidence that it can be loaded: marker or loaded
+-- column committed_at: UTC us, durable as the framework or its files say
+-- column state: started, blocking_done, committed, verified, torn, invalid or deleted
+-- column grade: best kind of evidence that it can be loaded: marker, shards or loaded
+-- column marker_at: UTC us, since when its marker was there
+-- column shards_at: UTC us, since when all its shards were there
+-- column loaded_at: UTC us, when a later attempt had loaded it
 -- column verified_at: UTC us, since when it was known to be good
+-- column invalid_at: UTC us, since when something speaks against it, null when nothing does
+-- column deleted_at: UTC us, when it was removed, at the latest; null when it was not
+-- column is_good: verified, and nothing ever spoke against it
 -- column is_final: no step of the attempt follows
 -- column next_step_line: line of the step line after the save
 -- column gap_cost_us: cost from the gap between the steps around it
 -- column timer_us: the framework's own timer
--- column stated_us: end less begin, where both are stamped
+-- column stated_us: end less begin, where both are stamped, or as the program says
+-- column block_us: pause of the training
+-- column commit_us: from begin to durable
+-- column drain_us: slow excess of the steps during an asynchronous save
+-- column n_drain_steps: steps during it
 -- column cost_us: exposed cost that is used, without an outage inside the save
 -- column outage_us: what a save took beyond five times the median and ten minutes
--- column cost_origin: gap, timer, stated or null
+-- column cost_origin: gap, timer, stated, drain or null
 -- column error_us: how far gap_cost_us may be off
--- column why: why it is not verified, in words
-WITH save_line AS (
-    SELECT
-        attempt.last_step_line,
-        attempt.epoch,
-        event.*
-    FROM event
-    INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
-    WHERE
-        event.is_own
-        AND event.kind IN ('save_started', 'save_scheduled', 'save_done', 'save_timer')
-),
-
--- a save printed by many ranks begins once; begun again after it was done it is another save
-begin_line AS (
-    SELECT *
-    FROM (
-        SELECT
-            *,
-            lag(kind) OVER save_order AS before_kind,
-            lag(step) OVER save_order AS before_step
-        FROM save_line
-        WHERE kind <> 'save_timer'
-        WINDOW save_order AS (PARTITION BY run, attempt ORDER BY line_no ASC, kind DESC)
-    ) AS sequence
-    WHERE
-        kind IN ('save_started', 'save_scheduled')
-        AND (before_kind IS NULL OR before_kind = 'save_done' OR before_step <> step)
-),
-
-done_line AS (
-    SELECT
-        begin_line.run,
-        begin_line.attempt,
-        begin_line.line_no,
-        max(done.line_no) AS done_line,
-        arg_max(done.logged_at, done.line_no) AS done_at,
-        arg_max(done.strength, done.line_no) AS done_strength,
-        bool_or(done.code = 'local') AS is_local
-    FROM save_line AS done
-    ASOF INNER JOIN begin_line
-        ON
-            done.run = begin_line.run
-            AND done.attempt = begin_line.attempt
-            AND done.step = begin_line.step
-            AND done.line_no >= begin_line.line_no
-    WHERE done.kind = 'save_done'
-    GROUP BY begin_line.run, begin_line.attempt, begin_line.line_no
-),
-
-lonely_done AS (
-    SELECT
-        done.run,
-        done.attempt,
-        done.step,
-        any_value(done.source_id) AS source_id,
-        min(done.line_no) AS line_no,
-        max(done.line_no) AS done_line,
-        any_value(done.path) AS path,
-        any_value(done.epoch) AS epoch,
-        arg_max(done.logged_at, done.line_no) AS logged_at,
-        arg_max(done.strength, done.line_no) AS strength,
-        bool_or(done.code = 'local') AS is_local
-    FROM save_line AS done
-    WHERE
-        done.kind = 'save_done'
-        AND NOT EXISTS (
-            SELECT 1
-            FROM begin_line
-            WHERE
-                begin_line.run = done.run
-                AND begin_line.attempt = done.attempt
-                AND begin_line.step = done.step
-                AND begin_line.line_no <= done.line_no
-        )
-    -- ranks repeat the line: one save of one step
-    GROUP BY done.run, done.attempt, done.step
-),
-
--- the line that says that a save was only scheduled may follow the line where it begins
-scheduled AS (
-    SELECT DISTINCT
-        begin_line.run,
-        begin_line.attempt,
-        begin_line.line_no
-    FROM save_line AS later
-    ASOF INNER JOIN begin_line
-        ON
-            later.run = begin_line.run
-            AND later.attempt = begin_line.attempt
-            AND later.step = begin_line.step
-            AND later.line_no >= begin_line.line_no
-    WHERE later.kind = 'save_scheduled'
-),
-
-timer AS (
-    SELECT
-        begin_line.run,
-        begin_line.attempt,
-        begin_line.line_no,
-        max(timed.duration_us) AS timer_us
-    FROM save_line AS timed
-    ASOF INNER JOIN begin_line
-        ON
-            timed.run = begin_line.run
-            AND timed.attempt = begin_line.attempt
-            AND timed.line_no >= begin_line.line_no
-    WHERE timed.kind = 'save_timer'
-    GROUP BY begin_line.run, begin_line.attempt, begin_line.line_no
-),
-
-save AS (
-    SELECT
-        begin_line.run,
-        begin_line.attempt,
-        begin_line.source_id,
-        begin_line.line_no,
-        begin_line.step,
-        begin_line.path,
-        scheduled.line_no IS NOT NULL AS is_async,
-        begin_line.logged_at AS begun_at,
-        begin_line.strength AS begun_strength,
-        begin_line.epoch,
-        done_line.done_line,
-        done_line.done_at,
-        done_line.done_strength,
-        coalesce(done_line.is_local, FALSE) AS is_local,
-        timer.timer_us
-    FROM begin_line
-    LEFT JOIN done_line
-        ON
-            begin_line.run = done_line.run
-            AND begin_line.attempt = done_line.attempt
-            AND begin_line.line_no = done_line.line_no
-    LEFT JOIN timer
-        ON
-            begin_line.run = timer.run
-            AND begin_line.attempt = timer.attempt
-            AND begin_line.line_no = timer.line_no
-    LEFT JOIN scheduled
-        ON
-            begin_line.run = scheduled.run
-            AND begin_line.attempt = scheduled.attempt
-            AND begin_line.line_no = scheduled.line_no
-    UNION ALL
-    SELECT
-        run,
-        attempt,
-        source_id,
-        line_no,
-        step,
-        path,
-        FALSE AS is_async,
-        NULL AS begun_at,
-        'absent' AS begun_strength,
-        epoch,
-        done_line,
-        logged_at AS done_at,
-        strength AS done_strength,
-        coalesce(is_local, FALSE) AS is_local,
-        NULL AS timer_us
-    FROM lonely_done
-),
-
-followed AS (
+-- column bad_files: files of it that are missing, empty, short or temporary
+-- column why: why it is not good, in words
+-- column why_source_id: file that says so
+-- column why_line: its line
+WITH followed AS (
     SELECT
         save.run,
         save.attempt,
-        save.line_no,
+        save.seq,
         step_gap.line_no AS next_step_line,
         step_gap.gap_us,
         step_gap.n_steps,
@@ -208,7 +59,7 @@ followed AS (
         ON
             save.run = step_gap.run
             AND save.attempt = step_gap.attempt
-            AND save.line_no < step_gap.line_no
+            AND save.position < step_gap.line_no
     WHERE NOT step_gap.is_first
 ),
 
@@ -216,14 +67,38 @@ captured AS (
     SELECT
         save.run,
         save.attempt,
-        save.line_no,
+        save.seq,
         step_gap.ended_at AS step_at
     FROM save
     ASOF INNER JOIN step_gap
         ON
             save.run = step_gap.run
             AND save.attempt = step_gap.attempt
-            AND save.line_no > step_gap.line_no
+            AND save.position >= step_gap.line_no
+),
+
+-- an asynchronous save slows the steps until it is durable; the pause lies in the first of them
+drain AS (
+    SELECT
+        save.run,
+        save.attempt,
+        save.seq,
+        sum(step_gap.gap_us - step_gap.n_steps * coalesce(step_gap.near_us, baseline.step_us))
+        ::BIGINT AS excess_us,
+        sum(step_gap.n_steps)::BIGINT AS n_steps,
+        bool_or(coalesce(step_gap.near_us, baseline.step_us) IS NULL) AS is_blind
+    FROM save
+    INNER JOIN step_gap
+        ON
+            save.run = step_gap.run
+            AND save.attempt = step_gap.attempt
+            AND save.seq = step_gap.draining_seq
+    LEFT JOIN baseline
+        ON
+            step_gap.run = baseline.run
+            AND (step_gap.epoch IS NOT DISTINCT FROM baseline.epoch)
+    WHERE save.is_async AND NOT step_gap.is_first
+    GROUP BY save.run, save.attempt, save.seq
 ),
 
 measured AS (
@@ -244,7 +119,13 @@ measured AS (
         CASE
             WHEN save.begun_strength = 'stated' AND save.done_strength = 'stated'
                 THEN save.done_at - save.begun_at
-        END AS stated_us,
+            ELSE save.stated_us
+        END AS span_us,
+        CASE
+            WHEN drain.n_steps IS NOT NULL AND NOT drain.is_blind
+                THEN greatest(0, drain.excess_us)
+        END AS drained_us,
+        drain.n_steps AS n_drain_steps,
         attempt.is_alloc_open
         AND attempt.attempt = max(attempt.attempt) OVER (PARTITION BY save.run) AS is_alive
     FROM save
@@ -253,12 +134,14 @@ measured AS (
         ON
             save.run = followed.run
             AND save.attempt = followed.attempt
-            AND save.line_no = followed.line_no
+            AND save.seq = followed.seq
     LEFT JOIN captured
         ON
             save.run = captured.run
             AND save.attempt = captured.attempt
-            AND save.line_no = captured.line_no
+            AND save.seq = captured.seq
+    LEFT JOIN drain
+        ON save.run = drain.run AND save.attempt = drain.attempt AND save.seq = drain.seq
     LEFT JOIN baseline
         ON
             save.run = baseline.run
@@ -269,28 +152,38 @@ priced AS (
     SELECT
         *,
         CASE
-            WHEN is_async THEN gap_cost_us
+            WHEN is_async
+                THEN
+                    coalesce(
+                        CASE WHEN begun_strength = 'stated' THEN staged_at - begun_at END,
+                        gap_cost_us
+                    )
+            ELSE coalesce(span_us, timer_us, gap_cost_us)
+        END AS block_us,
+        CASE
+            WHEN is_async THEN coalesce(drained_us, gap_cost_us)
             WHEN
                 gap_cost_us IS NOT NULL
-                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, stated_us) IS NULL)
+                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, span_us) IS NULL)
                 THEN gap_cost_us
-            ELSE coalesce(timer_us, stated_us)
+            ELSE coalesce(timer_us, span_us)
         END AS cost_us,
         CASE
+            WHEN is_async AND drained_us IS NOT NULL THEN 'drain'
             WHEN is_async AND gap_cost_us IS NOT NULL THEN 'gap'
             WHEN is_async THEN NULL
             WHEN
                 gap_cost_us IS NOT NULL
-                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, stated_us) IS NULL)
+                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, span_us) IS NULL)
                 THEN 'gap'
             WHEN timer_us IS NOT NULL THEN 'timer'
-            WHEN stated_us IS NOT NULL THEN 'stated'
+            WHEN span_us IS NOT NULL THEN 'stated'
         END AS cost_origin,
         coalesce(
             CASE WHEN begun_strength = 'stated' THEN begun_at END,
             step_at,
             begun_at,
-            done_at - coalesce(timer_us, 0)
+            done_at - coalesce(timer_us, span_us, 0)
         ) AS captured_at
     FROM measured
 ),
@@ -300,7 +193,7 @@ proved AS (
     SELECT
         priced.run,
         priced.attempt,
-        priced.line_no,
+        priced.seq,
         min(
             coalesce(
                 attempt.restored_at, attempt.restored_low, attempt.first_at, attempt.alloc_start_at
@@ -313,7 +206,7 @@ proved AS (
             AND priced.attempt < attempt.attempt
             AND priced.step = attempt.loaded_step
     WHERE attempt.n_step_lines > 0
-    GROUP BY priced.run, priced.attempt, priced.line_no
+    GROUP BY priced.run, priced.attempt, priced.seq
 ),
 
 -- of several saves of one step only the newest can be the one that was loaded
@@ -325,7 +218,7 @@ dated AS (
                 row_number() OVER (
                     PARTITION BY priced.run, priced.step, proved.loaded_at
                     ORDER BY
-                        priced.attempt DESC, priced.done_line IS NOT NULL DESC, priced.line_no DESC
+                        priced.attempt DESC, priced.done_line IS NOT NULL DESC, priced.seq DESC
                 ) = 1
                 THEN proved.loaded_at
         END AS loaded_at,
@@ -344,7 +237,180 @@ dated AS (
         ON
             priced.run = proved.run
             AND priced.attempt = proved.attempt
-            AND priced.line_no = proved.line_no
+            AND priced.seq = proved.seq
+),
+
+-- what the folders tell of a step of the run: each look counts, the last one in full
+look AS (
+    SELECT
+        run_root.run,
+        folder_checkpoint.*
+    FROM folder_checkpoint
+    INNER JOIN run_root ON folder_checkpoint.root = run_root.root
+    WHERE folder_checkpoint.step IS NOT NULL
+),
+
+seen AS (
+    SELECT
+        run,
+        step,
+        min(coalesce(written_at, observed_at)) FILTER (WHERE grade = 'marker') AS folder_marker_at,
+        min(coalesce(written_at, observed_at)) FILTER (WHERE grade = 'shards') AS folder_shards_at,
+        max(missing_at) AS missing_at,
+        arg_max(written_at, coalesce(observed_at, 0)) AS written_at,
+        arg_max(observed_at, coalesce(observed_at, 0)) AS observed_at,
+        arg_max(is_negative, coalesce(observed_at, 0)) AS is_negative,
+        arg_max(grade, coalesce(observed_at, 0)) AS grade,
+        arg_max(why, coalesce(observed_at, 0)) AS folder_why,
+        arg_max(bad_files, coalesce(observed_at, 0)) AS bad_files,
+        arg_max(path, coalesce(observed_at, 0)) AS folder_path,
+        arg_max(source_id, coalesce(observed_at, 0)) AS folder_source_id,
+        arg_max(line_no, coalesce(observed_at, 0)) AS folder_line
+    FROM look
+    GROUP BY run, step
+),
+
+-- saves that no log tells of, by the attempt that had done the step when the files were written
+unlogged AS (
+    SELECT
+        seen.run,
+        seen.step,
+        arg_max(step_gap.attempt, step_gap.ended_at) AS attempt,
+        arg_max(step_gap.epoch, step_gap.ended_at) AS epoch,
+        arg_max(step_gap.ended_at, step_gap.ended_at) AS step_at,
+        arg_max(step_gap.line_no, step_gap.ended_at) AS step_line
+    FROM seen
+    INNER JOIN step_gap ON seen.run = step_gap.run AND seen.step = step_gap.step
+    WHERE
+        step_gap.ended_at <= coalesce(seen.written_at, seen.observed_at)
+        AND (seen.run, seen.step) NOT IN (SELECT (dated.run, dated.step) FROM dated)
+    GROUP BY seen.run, seen.step
+),
+
+every_save AS (
+    SELECT
+        run,
+        attempt,
+        epoch,
+        seq,
+        position,
+        step,
+        source_id,
+        line_no,
+        path,
+        is_async,
+        begun_at,
+        done_source_id,
+        done_line,
+        failed_line,
+        failed_source_id,
+        is_local,
+        uploaded_at,
+        next_step_line,
+        gap_cost_us,
+        error_us,
+        timer_us,
+        span_us,
+        block_us,
+        drained_us,
+        n_drain_steps,
+        cost_us,
+        cost_origin,
+        captured_at,
+        durable_at,
+        loaded_at,
+        is_alive
+    FROM dated
+    UNION ALL BY NAME
+    SELECT
+        unlogged.run,
+        unlogged.attempt,
+        unlogged.epoch,
+        0 AS seq,
+        unlogged.step_line AS position,
+        unlogged.step,
+        seen.folder_source_id AS source_id,
+        seen.folder_line AS line_no,
+        seen.folder_path AS path,
+        FALSE AS is_async,
+        CASE WHEN seen.grade IS NOT NULL THEN seen.folder_source_id END AS done_source_id,
+        CASE WHEN seen.grade IS NOT NULL THEN seen.folder_line END AS done_line,
+        FALSE AS is_local,
+        (
+            SELECT min(step_gap.line_no)
+            FROM step_gap
+            WHERE
+                step_gap.run = unlogged.run
+                AND step_gap.attempt = unlogged.attempt
+                AND step_gap.line_no > unlogged.step_line
+        ) AS next_step_line,
+        unlogged.step_at AS captured_at,
+        FALSE AS is_alive
+    FROM unlogged
+    INNER JOIN seen ON unlogged.run = seen.run AND unlogged.step = seen.step
+),
+
+removed AS (
+    SELECT
+        run,
+        step,
+        min(logged_at) AS deleted_at,
+        arg_min(source_id, logged_at) AS source_id,
+        arg_min(line_no, logged_at) AS line_no
+    FROM event
+    WHERE kind = 'save_deleted' AND step IS NOT NULL
+    GROUP BY run, step
+),
+
+refused AS (
+    SELECT
+        run,
+        step,
+        min(logged_at) AS refused_at,
+        arg_min(source_id, logged_at) AS source_id,
+        arg_min(line_no, logged_at) AS line_no
+    FROM event
+    WHERE kind = 'load_failed' AND step IS NOT NULL
+    GROUP BY run, step
+),
+
+-- files count for the last save of a step, and against it when they are no older than it
+joined AS (
+    SELECT
+        every_save.* EXCLUDE (loaded_at),
+        every_save.loaded_at,
+        seen.folder_why,
+        seen.folder_source_id,
+        seen.folder_line,
+        seen.folder_marker_at,
+        seen.folder_shards_at,
+        coalesce(seen.bad_files, []) AS bad_files,
+        CASE
+            WHEN every_save.loaded_at IS NULL AND seen.is_negative
+                THEN greatest(
+                    coalesce(seen.written_at, seen.observed_at), coalesce(every_save.captured_at, 0)
+                )
+        END AS folder_invalid_at,
+        refused.refused_at,
+        refused.source_id AS refused_source_id,
+        refused.line_no AS refused_line,
+        removed.deleted_at AS removed_at,
+        removed.source_id AS removed_source_id,
+        removed.line_no AS removed_line,
+        seen.missing_at
+    FROM every_save
+    LEFT JOIN seen ON every_save.run = seen.run AND every_save.step = seen.step
+    LEFT JOIN removed
+        ON
+            every_save.run = removed.run
+            AND every_save.step = removed.step
+            AND every_save.captured_at <= removed.deleted_at
+    LEFT JOIN refused
+        ON
+            every_save.run = refused.run
+            AND every_save.step = refused.step
+            AND every_save.captured_at <= refused.refused_at
+            AND every_save.loaded_at IS NULL
 ),
 
 -- the lowest grade of evidence that counts is the site's to set
@@ -352,42 +418,77 @@ graded AS (
     SELECT
         *,
         CASE
-            WHEN loaded_at IS NOT NULL THEN 'loaded'
-            WHEN done_line IS NOT NULL THEN 'marker'
-        END AS grade,
+            WHEN done_line IS NOT NULL AND folder_invalid_at IS NULL
+                THEN coalesce(durable_at, folder_marker_at, loaded_at)
+            ELSE folder_marker_at
+        END AS marker_at,
+        folder_shards_at AS shards_at,
         CASE
-            WHEN done_line IS NOT NULL AND $verified_rank::BIGINT <= 1
-                THEN coalesce(durable_at, loaded_at)
-            ELSE loaded_at
-        END AS verified_at,
-        coalesce(
-            loaded_at IS NOT NULL OR (done_line IS NOT NULL AND $verified_rank::BIGINT <= 1), FALSE
-        ) AS is_verified,
-        done_line IS NOT NULL OR loaded_at IS NOT NULL AS is_complete,
+            WHEN failed_line IS NOT NULL THEN coalesce(begun_at, captured_at)
+            WHEN folder_invalid_at IS NULL THEN refused_at
+            WHEN refused_at IS NULL THEN folder_invalid_at
+            ELSE least(folder_invalid_at, refused_at)
+        END AS invalid_at,
+        CASE
+            WHEN missing_at IS NULL THEN removed_at
+            WHEN removed_at IS NULL THEN missing_at
+            ELSE least(removed_at, missing_at)
+        END AS deleted_at,
+        done_line IS NOT NULL OR loaded_at IS NOT NULL OR folder_marker_at IS NOT NULL
+        OR folder_shards_at IS NOT NULL AS is_complete,
         greatest(
             5
             * quantile_disc(cost_us, 0.5) FILTER (WHERE done_line IS NOT NULL)
                 OVER (PARTITION BY run),
             600000000
         ) AS limit_us
-    FROM dated
+    FROM joined
+),
+
+settled AS (
+    SELECT
+        *,
+        CASE
+            WHEN loaded_at IS NOT NULL THEN 'loaded'
+            WHEN shards_at IS NOT NULL THEN 'shards'
+            WHEN marker_at IS NOT NULL OR done_line IS NOT NULL THEN 'marker'
+        END AS grade,
+        -- the first evidence of a grade that counts
+        (
+            SELECT min(proof.since_at)
+            FROM (
+                VALUES (1, marker_at), (2, shards_at), (4, loaded_at)
+            ) AS proof (rank, since_at)
+            WHERE proof.rank >= $verified_rank::BIGINT
+        ) AS verified_at,
+        coalesce(
+            loaded_at IS NOT NULL
+            OR ($verified_rank::BIGINT <= 2 AND shards_at IS NOT NULL)
+            OR ($verified_rank::BIGINT <= 1 AND (done_line IS NOT NULL OR marker_at IS NOT NULL)),
+            FALSE
+        ) AS is_verified
+    FROM graded
 )
 
 SELECT
     run,
     attempt,
-    row_number() OVER (PARTITION BY run ORDER BY attempt, line_no) AS ordinal,
+    row_number() OVER (PARTITION BY run ORDER BY attempt, position, seq, step) AS ordinal,
     step,
     source_id,
     line_no,
+    done_source_id,
     done_line,
     path,
-    CASE WHEN is_local THEN 'local' ELSE 'remote' END AS tier,
+    CASE WHEN is_local AND uploaded_at IS NULL THEN 'local' ELSE 'remote' END AS tier,
     is_async,
     captured_at,
-    CASE WHEN NOT is_async THEN durable_at END AS blocking_done_at,
-    durable_at AS committed_at,
+    CASE WHEN is_async THEN captured_at + block_us ELSE durable_at END AS blocking_done_at,
+    coalesce(durable_at, marker_at, shards_at) AS committed_at,
     CASE
+        WHEN invalid_at IS NOT NULL AND is_complete THEN 'invalid'
+        WHEN invalid_at IS NOT NULL THEN 'torn'
+        WHEN deleted_at IS NOT NULL AND is_complete THEN 'deleted'
         WHEN is_verified THEN 'verified'
         WHEN is_complete THEN 'committed'
         WHEN is_alive AND next_step_line IS NULL THEN 'started'
@@ -397,21 +498,53 @@ SELECT
         ELSE 'torn'
     END AS state,
     grade,
+    marker_at,
+    shards_at,
+    loaded_at,
     verified_at,
+    invalid_at,
+    deleted_at,
+    is_verified AND invalid_at IS NULL AS is_good,
     next_step_line IS NULL AS is_final,
     next_step_line,
     gap_cost_us,
     timer_us,
-    stated_us,
+    span_us AS stated_us,
+    block_us,
+    CASE WHEN done_line IS NOT NULL THEN durable_at - coalesce(begun_at, captured_at) END
+        AS commit_us,
+    CASE WHEN is_async THEN drained_us - coalesce(block_us, 0) END AS drain_us,
+    n_drain_steps,
     CASE WHEN is_complete THEN least(cost_us, limit_us) END AS cost_us,
     CASE WHEN is_complete THEN greatest(0, cost_us - limit_us) END AS outage_us,
     CASE WHEN is_complete THEN cost_origin END AS cost_origin,
     error_us,
+    bad_files,
     CASE
+        WHEN failed_line IS NOT NULL THEN 'the program says that the save failed'
+        WHEN folder_invalid_at IS NOT NULL THEN folder_why
+        WHEN refused_at IS NOT NULL THEN 'a later start could not load it'
+        WHEN deleted_at IS NOT NULL THEN coalesce(path, 'it') || ' was removed'
         WHEN is_verified THEN NULL
+        WHEN folder_why IS NOT NULL THEN folder_why
+        WHEN line_no IS NULL THEN 'nothing tells whether it is whole'
         WHEN is_complete THEN 'its evidence is of a lower grade than the configuration asks for'
         WHEN is_async THEN 'scheduled, but no line says that it became durable'
         WHEN next_step_line IS NOT NULL THEN 'begun, but no line says that it was completed'
         ELSE 'begun, and the attempt ended before a line said that it was completed'
-    END AS why
-FROM graded
+    END AS why,
+    CASE
+        WHEN failed_line IS NOT NULL THEN failed_source_id
+        WHEN folder_invalid_at IS NOT NULL THEN folder_source_id
+        WHEN refused_at IS NOT NULL THEN refused_source_id
+        WHEN deleted_at IS NOT NULL THEN removed_source_id
+        ELSE coalesce(folder_source_id, source_id)
+    END AS why_source_id,
+    CASE
+        WHEN failed_line IS NOT NULL THEN failed_line
+        WHEN folder_invalid_at IS NOT NULL THEN folder_line
+        WHEN refused_at IS NOT NULL THEN refused_line
+        WHEN deleted_at IS NOT NULL THEN removed_line
+        ELSE coalesce(folder_line, line_no)
+    END AS why_line
+FROM settled

@@ -63,7 +63,7 @@ paused AS (
         *,
         greatest(0, gap_us - n_steps * coalesce(local_us, gap_us // greatest(n_steps, 1)))
             AS excess_us,
-        n_saves > 0 AS has_save,
+        n_saves > 0 OR draining_seq IS NOT NULL AS has_save,
         n_evaluations > 0 AS has_evaluation
     FROM joined
 ),

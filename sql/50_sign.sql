@@ -1,5 +1,5 @@
 -- table: sign
--- grain: one line that bears on the end of one attempt that did steps
+-- grain: one line that bears on the end of one attempt
 -- reads: attempt, event, log_event, cause_rule
 -- params:
 -- column run: run
@@ -29,14 +29,16 @@ WITH own AS (
         event.logged_at,
         event.strength,
         event.duration_us,
-        CASE
-            WHEN event.is_own THEN event.line_no < attempt.last_step_line
-            ELSE coalesce(event.logged_at < attempt.last_step_at, FALSE)
-        END AS is_before,
+        coalesce(
+            CASE
+                WHEN event.is_own THEN event.line_no < attempt.last_step_line
+                ELSE event.logged_at < attempt.last_step_at
+            END,
+            FALSE
+        ) AS is_before,
         event.text
     FROM event
     INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
-    WHERE attempt.n_step_lines > 0
 ),
 
 -- an allocation may hold several executions: each has the kernel lines of its own time
@@ -45,7 +47,6 @@ running AS (
         run,
         attempt,
         last_step_at,
-        n_step_lines,
         nodes,
         CASE
             WHEN lag(attempt) OVER job_order IS NULL THEN alloc_start_at
@@ -68,7 +69,6 @@ host AS (
         to_at,
         unnest(nodes) AS node
     FROM running
-    WHERE n_step_lines > 0
 ),
 
 kernel AS (
@@ -83,7 +83,7 @@ kernel AS (
         log_event.logged_at,
         log_event.strength,
         log_event.duration_us,
-        log_event.logged_at < host.last_step_at AS is_before,
+        coalesce(log_event.logged_at < host.last_step_at, FALSE) AS is_before,
         log_event.text
     FROM log_event
     INNER JOIN host ON log_event.node = host.node

@@ -31,7 +31,7 @@ WITH progressed AS (
             WHERE
                 checkpoint.run = attempt.run
                 AND checkpoint.attempt = attempt.attempt
-                AND checkpoint.state = 'verified'
+                AND checkpoint.is_good
                 AND checkpoint.tier = 'remote'
                 AND checkpoint.step > coalesce(attempt.loaded_step, attempt.first_step - 1)
         ) AS new_verified_step

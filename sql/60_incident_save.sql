@@ -13,7 +13,7 @@
 WITH good AS (
     SELECT *
     FROM checkpoint
-    WHERE state = 'verified' AND tier = 'remote' AND verified_at IS NOT NULL
+    WHERE tier = 'remote' AND verified_at IS NOT NULL
 ),
 
 newest_good AS (
@@ -24,18 +24,8 @@ newest_good AS (
         arg_max(good.captured_at, (good.verified_at, good.ordinal)) AS captured_at,
         arg_max(
             CASE
-                WHEN
-                    EXISTS (
-                        SELECT 1
-                        FROM attempt
-                        WHERE
-                            attempt.run = good.run
-                            AND attempt.loaded_step = good.step
-                            AND attempt.attempt > good.attempt
-                            AND attempt.attempt <= returned.attempt
-                            AND attempt.n_step_lines > 0
-                    )
-                    THEN 'loaded'
+                WHEN good.loaded_at <= ending.fault_at THEN 'loaded'
+                WHEN good.shards_at <= ending.fault_at THEN 'shards'
                 ELSE 'marker'
             END,
             (good.verified_at, good.ordinal)
@@ -43,6 +33,39 @@ newest_good AS (
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN good ON returned.run = good.run AND good.verified_at <= ending.fault_at
+    WHERE
+        coalesce(good.invalid_at > ending.fault_at, TRUE)
+        AND coalesce(good.deleted_at > ending.fault_at, TRUE)
+    GROUP BY returned.run, returned.incident
+),
+
+-- what is known today to have been there and whole, whenever that was learned
+newest_whole AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        arg_max(checkpoint.step, (checkpoint.captured_at, checkpoint.ordinal)) AS step
+    FROM incident_head AS returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
+    INNER JOIN checkpoint
+        ON returned.run = checkpoint.run AND checkpoint.captured_at <= ending.fault_at
+    WHERE
+        checkpoint.is_good
+        AND (checkpoint.tier = 'remote' OR checkpoint.loaded_at IS NOT NULL)
+        AND coalesce(checkpoint.deleted_at > ending.fault_at, TRUE)
+        -- a load that was tried and did not end
+        AND NOT EXISTS (
+            SELECT 1
+            FROM attempt AS tried
+            INNER JOIN chain ON tried.run = chain.run AND returned.resumed_by = chain.attempt
+            WHERE
+                tried.run = returned.run
+                AND tried.attempt > returned.attempt
+                AND tried.attempt < returned.resumed_by
+                AND tried.loaded_step = checkpoint.step
+                AND tried.restored_line IS NULL
+                AND chain.resume_step < checkpoint.step
+        )
     GROUP BY returned.run, returned.incident
 ),
 
@@ -77,26 +100,12 @@ SELECT
     newest_good.step AS verified_step,
     newest_good.grade AS verified_grade,
     newest_good.captured_at AS verified_captured_at,
-    CASE
-        WHEN
-            chain.resume_step < newest_good.step
-            AND EXISTS (
-                SELECT 1
-                FROM attempt AS tried
-                WHERE
-                    tried.run = returned.run
-                    AND tried.attempt > returned.attempt
-                    AND tried.attempt < returned.resumed_by
-                    AND tried.loaded_step = newest_good.step
-                    AND tried.restored_line IS NULL
-            )
-            THEN chain.resume_step
-        ELSE newest_good.step
-    END AS verified_step_hindsight,
+    newest_whole.step AS verified_step_hindsight,
     newest_begun.captured_at AS attempted_captured_at,
     coalesce(unsaved.work_us, 0) AS after_us
 FROM incident_head AS returned
-LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
+LEFT JOIN newest_whole
+    ON returned.run = newest_whole.run AND returned.incident = newest_whole.incident
 LEFT JOIN newest_good
     ON returned.run = newest_good.run AND returned.incident = newest_good.incident
 LEFT JOIN newest_begun

@@ -200,13 +200,39 @@ retry AS (
     LEFT JOIN job ON attempt.job_key = job.job_key
 ),
 
+-- why a retry failed: its strongest sign
+retry_cause AS (
+    SELECT
+        chosen.run,
+        chosen.incident,
+        'retry' AS moment,
+        46 AS place,
+        sign.source_id,
+        sign.line_no,
+        'stated' AS strength,
+        sign.text
+    FROM chosen
+    INNER JOIN attempt
+        ON
+            chosen.run = attempt.run
+            AND attempt.attempt > chosen.attempt
+            AND (attempt.attempt < chosen.resumed_by OR chosen.resumed_by IS NULL)
+    INNER JOIN sign ON attempt.run = sign.run AND attempt.attempt = sign.attempt
+    WHERE coalesce(attempt.n_step_lines, 0) = 0
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY chosen.run, chosen.incident, attempt.attempt
+            ORDER BY sign.rank, sign.logged_at, sign.line_no
+        ) = 1
+),
+
 saved AS (
     SELECT
         chosen.run,
         chosen.incident,
         'verified_step' AS moment,
         10 AS place,
-        checkpoint.source_id,
+        coalesce(checkpoint.done_source_id, checkpoint.source_id) AS source_id,
         checkpoint.done_line AS line_no,
         'stated' AS strength,
         'step ' || checkpoint.step || ' saved' AS text
@@ -218,23 +244,35 @@ saved AS (
             AND chosen.verified_step = checkpoint.step
 ),
 
-torn AS (
+-- saves that are newer than the one that counted, and why they did not
+doubtful AS (
     SELECT
         chosen.run,
         chosen.incident,
-        'torn_save' AS moment,
+        CASE WHEN checkpoint.state = 'torn' THEN 'torn_save' ELSE 'doubtful_save' END AS moment,
         25 AS place,
-        checkpoint.source_id,
-        checkpoint.line_no,
+        coalesce(checkpoint.why_source_id, checkpoint.source_id) AS source_id,
+        coalesce(checkpoint.why_line, checkpoint.line_no) AS line_no,
         'stated' AS strength,
-        'step ' || checkpoint.step || ': ' || checkpoint.why AS text
+        'step ' || checkpoint.step || ': ' || checkpoint.why
+        || CASE
+            WHEN len(checkpoint.bad_files) > 0
+                THEN ' (' || array_to_string(checkpoint.bad_files, ', ') || ')'
+            ELSE ''
+        END AS text
     FROM chosen
     INNER JOIN checkpoint
         ON
             chosen.run = checkpoint.run
-            AND chosen.attempt = checkpoint.attempt
-            AND checkpoint.state = 'torn'
-            AND checkpoint.next_step_line IS NULL
+            AND coalesce(checkpoint.captured_at <= chosen.fault_at, TRUE)
+    WHERE
+        checkpoint.why IS NOT NULL
+        AND checkpoint.step > coalesce(chosen.verified_step, chosen.resume_step, -1)
+        AND checkpoint.attempt <= chosen.attempt
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY chosen.run, chosen.incident ORDER BY checkpoint.ordinal DESC
+        ) <= 5
 ),
 
 warning AS (
@@ -276,8 +314,10 @@ SELECT * FROM job_record
 UNION ALL
 SELECT * FROM retry
 UNION ALL
+SELECT * FROM retry_cause
+UNION ALL
 SELECT * FROM saved
 UNION ALL
-SELECT * FROM torn
+SELECT * FROM doubtful
 UNION ALL
 SELECT * FROM warning

@@ -8,7 +8,62 @@
 -- column could_move_us: how much time it could move, null where that cannot be said
 -- column source_id: file
 -- column line_no: line
-WITH launched AS (
+-- how many steps lie between a save and what came before it in its attempt
+WITH paced AS (
+    SELECT
+        checkpoint.run,
+        checkpoint.attempt,
+        checkpoint.step,
+        checkpoint.step - coalesce(
+            lag(checkpoint.step) OVER (
+                PARTITION BY checkpoint.run, checkpoint.attempt ORDER BY checkpoint.step
+            ),
+            attempt.loaded_step,
+            0
+        ) AS n_steps
+    FROM checkpoint
+    INNER JOIN attempt
+        ON checkpoint.run = attempt.run AND checkpoint.attempt = attempt.attempt
+),
+
+cadence AS (
+    SELECT
+        run,
+        quantile_disc(n_steps, 0.5) AS usual_steps
+    FROM paced
+    WHERE n_steps > 0
+    GROUP BY run
+    HAVING count(*) >= 2
+),
+
+last_save AS (
+    SELECT
+        run,
+        attempt,
+        max(step) AS step
+    FROM paced
+    GROUP BY run, attempt
+),
+
+-- the last stretch of an attempt that should have had three saves and had none
+unsaved_stretch AS (
+    SELECT
+        attempt.run,
+        attempt.source_id,
+        attempt.last_step_line AS line_no,
+        attempt.last_step,
+        coalesce(last_save.step, attempt.loaded_step, 0) AS saved_step,
+        cadence.usual_steps
+    FROM attempt
+    INNER JOIN cadence ON attempt.run = cadence.run
+    LEFT JOIN last_save ON attempt.run = last_save.run AND attempt.attempt = last_save.attempt
+    WHERE
+        attempt.n_step_lines > 0
+        AND attempt.last_step - coalesce(last_save.step, attempt.loaded_step, 0)
+        >= 3 * cadence.usual_steps
+),
+
+launched AS (
     SELECT
         log_attempt.source_id,
         count(*) AS n_launches,
@@ -183,3 +238,13 @@ SELECT
     NULL
 FROM source
 WHERE source.format = 'tracker_history' AND source.n_rows > 0
+UNION ALL
+SELECT
+    'missing_saves',
+    run,
+    'it saves every ' || usual_steps || ' steps, but from step ' || saved_step || ' to '
+    || last_step || ' no save is seen: look whether saves are skipped',
+    NULL,
+    source_id,
+    line_no
+FROM unsaved_stretch

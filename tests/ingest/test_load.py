@@ -401,3 +401,18 @@ def test_real_folder(warehouse: Warehouse) -> None:
 
 def test_every_option_has_a_default() -> None:
     assert load.IngestOptions().hints("x") == Hints()
+
+
+def test_a_record_that_was_written_anew_takes_the_old_ones_place(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    path = tmp_path / "cycle_info.7.0.1"
+    text = (
+        '{"cycle_number": 1, "cycle_start_time": "2026-05-04T10:00:00Z",\n"cycle_end_time": "%s"}'
+    )
+    for end, kinds in (("", ["launch"]), ("2026-05-04T11:00:00Z", ["cycle_end", "launch"])):
+        path.write_text(text % end)
+        for _ in range(2):
+            ingest(warehouse, [str(path)])
+            assert warehouse.rows("SELECT kind FROM raw_event ORDER BY 1") == [(k,) for k in kinds]
+            assert warehouse.rows("SELECT count(*) FROM source") == [(1,)]

@@ -63,7 +63,7 @@ def _record(job: int, state: str, code: str, times: tuple[datetime, datetime, da
         texts[2] = "Unknown"
     return "|".join(
         [
-            "alps", str(job), str(job), "llama", "ada", "/work/llama", state, code, *texts,
+            "alps", str(job), str(job), "llama", "ada", "/train/llama", state, code, *texts,
             str(int((end - start).total_seconds())), "2", "n[1-2]",
             "billing=1,gres/gpu=16,node=2",
         ]

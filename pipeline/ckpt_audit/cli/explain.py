@@ -36,6 +36,7 @@ _MOMENTS = (
     ("verified_step", "verified save"),
     ("last_step_at", "last step"),
     ("torn_save", "torn save"),
+    ("doubtful_save", "save that does not count"),
     ("precursor_at", "precursor"),
     ("fault_at", "fault"),
     ("cause", "cause"),

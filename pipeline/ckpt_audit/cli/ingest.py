@@ -84,6 +84,7 @@ def register(app: typer.Typer) -> None:
             "ckpt-audit ingest 'logs/*.out' --tz Europe/Berlin",
             "sacct -D -P -a -S 2026-05-01 -o ALL | ckpt-audit ingest -",
             "ckpt-audit ingest bare.txt --format JobID,JobName,State,Start,End,NodeList",
+            "ckpt-audit ingest /ckpt/llama checkpoints.txt",
         ],
     )
 

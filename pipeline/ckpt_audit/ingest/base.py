@@ -32,10 +32,13 @@ class ReadOptions:
     Attributes:
         columns: Column names of a table without a header, or None.
         delimiter: What separates its columns, or None to find it.
+        observed_us: When a folder is looked at (UTC microseconds); None for files, which say so
+            themselves or do not.
     """
 
     columns: tuple[str, ...] | None = None
     delimiter: str | None = None
+    observed_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +305,10 @@ class Format:
         example: A line, or a few.
         incremental: Whether a file that grew may be read from a line near its old end. Such a
             reader's rows may depend on lines at most 64 KiB after them and half a mebibyte before.
+        is_observation: Whether such a file says what was there at one time: a later one stands
+            beside it and does not take its place, even where it begins with the same bytes.
+        is_rewritten: Whether such a file is written anew when there is more to say: what a path
+            says now takes the place of what it said.
         sniff: How sure it is, 0 to 100, from the first bytes and the base name. The content
             decides; a name only breaks ties.
         read: Gives the rows, in any order, and what it had to reject.
@@ -314,3 +321,5 @@ class Format:
     incremental: bool
     sniff: Callable[[bytes, str], int]
     read: Callable[[ByteSource, ReadOptions], Iterator[StepBatch | Record]]
+    is_observation: bool = False
+    is_rewritten: bool = False

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ckpt_audit.ingest.checkpoint_walk import is_weights, members
+
 STDIN = "-"
 _NEVER = (".duckdb", ".duckdb.wal")
 
@@ -23,6 +25,7 @@ class Found:
         problem: Why it cannot be read, or None.
         is_stream: Whether it can be read only once (standard input, a pipe).
         is_stranger: Whether its problem is none of ours: it was met in a folder and is no file.
+        is_checkpoints: Whether it is a folder that holds checkpoints: they are listed, not read.
     """
 
     path: str
@@ -30,11 +33,13 @@ class Found:
     problem: str | None = None
     is_stream: bool = False
     is_stranger: bool = False
+    is_checkpoints: bool = False
 
 
 def discover(arguments: Sequence[str]) -> list[Found]:
     """Lists the inputs, in the order of the arguments and sorted inside a folder.
 
+    A folder that holds checkpoints is one input; what lies beside them in it is found as elsewhere.
     Hidden files and warehouses inside a folder are passed over, and so are links that lead out of
     it; pipes, devices and broken links there are strangers. A file that is reached twice comes
     once, and counts as named when it was named at all.
@@ -80,7 +85,7 @@ def _one(path: str, is_named: bool) -> Iterator[Found]:
         return
     if stat.S_ISDIR(mode):
         root = Path(path).resolve()
-        yield from _walk(Path(path), root, {root})
+        yield from _walk(Path(path), root, {root}, is_named=is_named)
     elif stat.S_ISREG(mode):
         yield Found(path, is_named)
     elif is_named and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
@@ -95,13 +100,18 @@ def _stranger(path: str) -> Found:
     return Found(path, is_named=False, problem="not a regular file", is_stranger=True)
 
 
-def _walk(folder: Path, root: Path, seen: set[Path]) -> Iterator[Found]:
+def _walk(folder: Path, root: Path, seen: set[Path], *, is_named: bool = False) -> Iterator[Found]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
         yield Found(str(folder), is_named=False, problem=error.strerror or str(error))
         return
+    checkpoints = members(folder)
+    if checkpoints:
+        yield Found(str(folder), is_named=is_named, is_checkpoints=True)
     for entry in entries:
+        if entry.name in checkpoints or (checkpoints and is_weights(entry.name)):
+            continue
         if entry.name.startswith(".") or entry.name.endswith(_NEVER):
             continue
         real = Path(os.path.realpath(entry))  # unlike resolve, it does not mind a loop of links

@@ -13,8 +13,10 @@ from typing import BinaryIO
 from ckpt_audit.errors import CkptAuditError, NoDataError, UsageError
 from ckpt_audit.ingest import FORMATS, base, known, recognise
 from ckpt_audit.ingest.base import START, ByteSource, Format, ReadOptions
+from ckpt_audit.ingest.checkpoint_walk import listing
 from ckpt_audit.ingest.discover import STDIN, Found, discover
-from ckpt_audit.ingest.known import KnownSource
+from ckpt_audit.ingest.formats.checkpoint_listing import CHECKPOINT_LISTING
+from ckpt_audit.ingest.known import KnownSource, Relation
 from ckpt_audit.ingest.naming import name_refs, stem
 from ckpt_audit.ingest.report import FormatTally, IngestReport, Skipped
 from ckpt_audit.ingest.rows import RowWriter
@@ -190,11 +192,16 @@ class _Loader:
 
     @contextmanager
     def _on_disk(self, item: Found) -> Iterator[Path]:
-        """The file, or a copy of what can be read only once."""
-        if not item.is_stream:
+        """The file, or a copy of what can be read only once, or the listing of a folder."""
+        if not item.is_stream and not item.is_checkpoints:
             yield Path(item.path)
             return
         with tempfile.NamedTemporaryFile() as copy:
+            if item.is_checkpoints:
+                copy.writelines(listing(Path(item.path)))
+                copy.flush()
+                yield Path(copy.name)
+                return
             stdin = self._options.stdin or sys.stdin.buffer
             try:
                 with (
@@ -217,26 +224,46 @@ class _Loader:
                 self.report.empty.append(Skipped(shown, "empty", item.is_named))
                 return
             name = "" if item.path == STDIN else PurePath(shown).name
-            chosen = _format(head, name, hints)
+            chosen = CHECKPOINT_LISTING if item.is_checkpoints else _format(head, name, hints)
             if chosen is None:
                 self._skip(self.report.not_recognised, item, "of no format that is read")
                 return
-            refs = name_refs(name)
-            rivals = known.candidates(self._warehouse, chosen.name, stem(name), refs)
-            relation = known.relate(rivals, head, lambda: ByteSource.from_path(path, shown))
+            rivals, relation = self._relation(item, chosen, head, path)
             if relation.same is not None and not relation.same.is_fruitless:
                 self._keep(relation.same, hints)
                 return
             new = KnownSource(
                 known.next_id(self._warehouse), shown, stem(name), chosen.name, "",
                 known.head_digest(head), 0, 0, 0, 0, 0, 1, 1, None, None, None,
-                self._options.machine_zone, refs,
+                self._options.machine_zone, name_refs(name),
             )  # fmt: skip
+            options = self._options.read
+            if not item.is_checkpoints:
+                options = replace(options, observed_us=None)
             outdated = [*relation.shorter, *([relation.same] if relation.same else [])]
             with nullcontext() if self._options.is_dry_run else self._warehouse.transaction():
-                self._read(source, chosen, hints, new, outdated, rivals)
+                self._read(source, chosen, hints, new, outdated, rivals, options)
         finally:
             source.close()
+
+    def _relation(
+        self, item: Found, chosen: Format, head: bytes, path: Path
+    ) -> tuple[list[KnownSource], Relation]:
+        """The sources that an input may be another state of, and how it relates to them."""
+        shown = printable(item.path)
+        name = "" if item.path == STDIN else PurePath(shown).name
+        before = known.newest_of(self._warehouse, chosen.name, shown)
+        if item.is_checkpoints:
+            rivals = before
+        else:
+            rivals = known.candidates(self._warehouse, chosen.name, stem(name), name_refs(name))
+        relation = known.relate(rivals, head, lambda: ByteSource.from_path(path, shown))
+        if chosen.is_observation:
+            relation = replace(relation, shorter=())
+        elif chosen.is_rewritten and item.path != STDIN:
+            others = [one for one in relation.shorter if one not in before]
+            relation = replace(relation, shorter=(*others, *before))
+        return rivals, relation
 
     def _keep(self, same: KnownSource, hints: Hints) -> None:
         """Counts a file that is known, and notes what is newly said about it."""
@@ -255,6 +282,7 @@ class _Loader:
         new: KnownSource,
         outdated: Sequence[KnownSource],
         rivals: Sequence[KnownSource],
+        options: ReadOptions,
     ) -> None:
         """Reads a file into the tables, in place of shorter states of it."""
         for older in outdated[:-1]:
@@ -273,7 +301,7 @@ class _Loader:
         tally = FormatTally(n_files=1)
         writer = self._writer(new, keep_from, tally)
         try:
-            self._pour(source, chosen, mark, writer)
+            self._pour(source, chosen, mark, writer, options)
             done = self._finished(source, new, hints)
         except SourceError:
             if self._options.is_dry_run:  # no transaction of its own that could be rolled back
@@ -299,12 +327,19 @@ class _Loader:
 
         return RowWriter(self._warehouse, new.source_id, keep_from, on_reject)
 
-    def _pour(self, source: ByteSource, chosen: Format, mark: base.Mark, writer: RowWriter) -> None:
+    def _pour(
+        self,
+        source: ByteSource,
+        chosen: Format,
+        mark: base.Mark,
+        writer: RowWriter,
+        options: ReadOptions,
+    ) -> None:
         try:
             source.skip(mark)
         except EOFError as error:
             raise SourceError("became shorter while it was read; run again", source.name) from error
-        for row in chosen.read(source, self._options.read):
+        for row in chosen.read(source, options):
             writer.add(row)
         for _ in source.blocks():
             pass  # what the reader left, for the digest

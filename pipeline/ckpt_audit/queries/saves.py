@@ -60,7 +60,7 @@ WITH good AS (
     FROM checkpoint
     INNER JOIN attempt
         ON checkpoint.run = attempt.run AND checkpoint.attempt = attempt.attempt
-    WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
+    WHERE checkpoint.is_good AND checkpoint.tier = 'remote'
         AND NOT checkpoint.is_final
 ),
 
@@ -128,7 +128,8 @@ SELECT checkpoint.* REPLACE (checkpoint.line_no - log_file.line_offset AS line_n
 FROM checkpoint
 ASOF INNER JOIN log_file ON checkpoint.source_id = log_file.log_id
     AND checkpoint.line_no > log_file.line_offset
-WHERE checkpoint.state = 'verified' AND checkpoint.tier = 'remote'
+WHERE checkpoint.is_good AND checkpoint.tier = 'remote'
+    AND (checkpoint.deleted_at IS NULL OR checkpoint.deleted_at >= $end_at)
     AND checkpoint.verified_at < $end_at
 QUALIFY row_number() OVER (
     PARTITION BY checkpoint.run ORDER BY checkpoint.verified_at DESC, checkpoint.ordinal DESC

@@ -75,7 +75,6 @@ TRAINER_RULES: tuple[Rule, ...] = (
         ),
         "[rank0]:[titan] 2026-05-01 10:00:00,123 - root - INFO - Saving the checkpoint.",
         refine=_saving_or_staging,
-        keep=Keep.FIRST,
     ),
     Rule(
         "titan_saved",
@@ -88,7 +87,6 @@ TRAINER_RULES: tuple[Rule, ...] = (
         "[rank0]:[titan] 2026-05-01 10:00:12,123 - root - INFO - Finished saving the checkpoint in "
         "12.34 seconds.",
         refine=_saved_or_staged,
-        keep=Keep.FIRST,
     ),
     Rule(
         "titan_loading",
@@ -138,7 +136,6 @@ TRAINER_RULES: tuple[Rule, ...] = (
         "[rank0]:[titan] 2026-05-01 10:00:20,123 - root - INFO - quorum 7: replica groups 3 of 4 "
         "participating",
         refine=_groups,
-        keep=Keep.FIRST,
     ),
     Rule(
         "nemo_scheduled",
