@@ -1,6 +1,6 @@
 -- table: sign
 -- grain: one line that bears on the end of one attempt
--- reads: attempt, event, log_event, cause_rule
+-- reads: attempt, event, log_event, cause_rule, node_state
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -97,6 +97,39 @@ every_line AS (
     SELECT * FROM own
     UNION ALL
     SELECT * FROM kernel
+),
+
+-- what became of a node of the allocation: down or failing at its end, or drained soon after
+node_line AS (
+    SELECT
+        host.run,
+        host.attempt,
+        node_state.source_id,
+        node_state.line_no,
+        'node_state' AS kind,
+        node_state.state AS code,
+        node_state.node,
+        node_state.started_at AS logged_at,
+        node_state.started_at AS onset_at,
+        coalesce(node_state.started_at < host.last_step_at, FALSE) AS is_before,
+        CASE
+            WHEN node_state.state IN ('down', 'fail') THEN 19
+            WHEN node_state.cause IS NOT NULL THEN 45
+            ELSE 62
+        END AS rank,
+        coalesce(
+            node_state.cause, CASE WHEN node_state.state IN ('down', 'fail') THEN 'node' END,
+            'unknown'
+        ) AS cause,
+        node_state.state IN ('down', 'fail') AND node_state.started_at <= host.to_at + 120000000
+            AS is_sign,
+        TRUE AS is_hardware,
+        node_state.text
+    FROM node_state
+    INNER JOIN host ON node_state.node = host.node
+    WHERE
+        coalesce(NOT node_state.is_planned, TRUE)
+        AND node_state.started_at BETWEEN host.from_at AND host.to_at + 3600000000
 )
 
 SELECT
@@ -144,3 +177,23 @@ QUALIFY
             cause_rule.code_pattern IS NOT NULL DESC,
             cause_rule.rank
     ) = 1
+UNION ALL
+SELECT
+    run,
+    attempt,
+    source_id,
+    line_no,
+    kind,
+    code,
+    node,
+    logged_at,
+    onset_at,
+    is_before,
+    rank,
+    cause,
+    is_sign,
+    is_hardware,
+    text
+FROM node_line
+QUALIFY
+    row_number() OVER (PARTITION BY run, attempt, source_id, line_no, node ORDER BY rank) = 1

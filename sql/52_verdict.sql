@@ -1,6 +1,6 @@
 -- table: verdict
 -- grain: how one attempt that did steps came to its end
--- reads: attempt, step, log_event, checkpoint, baseline, sign, planned_window
+-- reads: attempt, step, log_event, checkpoint, baseline, sign, node_state, planned_window
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -114,6 +114,7 @@ sequence AS (
         lead(CASE WHEN n_step_lines > 0 THEN loaded_step END IGNORE NULLS) OVER run_order
             AS next_loaded_step,
         lead(submitted_at) OVER run_order AS next_submitted_at,
+        lead(CASE WHEN len(nodes) > 0 THEN nodes END IGNORE NULLS) OVER run_order AS next_nodes,
         lead(first_step) OVER run_order AS next_first_step,
         lead(first_step_at) OVER run_order AS next_first_step_at,
         lead(coalesce(launch_line, load_line, tracker_line)) OVER run_order AS next_launch_line,
@@ -318,9 +319,63 @@ precursor AS (
     GROUP BY sign.run, sign.attempt
 ),
 
+-- nodes that the run had and did not take again, and why they were taken out
+swapped AS (
+    SELECT
+        stopped.run,
+        stopped.attempt,
+        arg_min(node_state.cause, (node_state.cause IS NULL, node_state.started_at)) AS drain_cause,
+        arg_min(node_state.source_id, node_state.started_at) AS drain_source_id,
+        arg_min(node_state.line_no, node_state.started_at) AS drain_line
+    FROM stopped
+    INNER JOIN node_state
+        ON
+            list_contains(stopped.nodes, node_state.node)
+            AND NOT list_contains(stopped.next_nodes, node_state.node)
+    WHERE
+        node_state.state IN ('drain', 'unhealthy')
+        AND coalesce(NOT node_state.is_planned, TRUE)
+        AND node_state.started_at
+        BETWEEN stopped.last_step_at - 86400000000 AND stopped.stop_at + 600000000
+    GROUP BY stopped.run, stopped.attempt
+),
+
+-- slow for at least a twentieth of its last two hours
+slowed AS (
+    SELECT
+        stopped.run,
+        stopped.attempt
+    FROM stopped
+    INNER JOIN step ON stopped.run = step.run AND stopped.attempt = step.attempt
+    WHERE
+        step.ended_at > stopped.last_step_at - 7200000000
+        AND NOT list_has_all(stopped.next_nodes, stopped.nodes)
+    GROUP BY stopped.run, stopped.attempt
+    HAVING sum(step.degraded_us) * 20 >= sum(step.degraded_us + step.work_us)
+),
+
+-- nodes that were taken for planned work while the attempt ended
+serviced AS (
+    SELECT DISTINCT
+        stopped.run,
+        stopped.attempt
+    FROM stopped
+    INNER JOIN node_state ON list_contains(stopped.nodes, node_state.node)
+    WHERE
+        node_state.is_planned
+        AND node_state.started_at BETWEEN stopped.last_step_at - 86400000000
+        AND stopped.stop_at + 600000000
+        AND coalesce(node_state.ended_at > stopped.last_step_at, TRUE)
+),
+
 judged AS (
     SELECT
         stopped.*,
+        swapped.attempt IS NOT NULL AS is_swapped,
+        swapped.drain_cause,
+        swapped.drain_source_id,
+        swapped.drain_line,
+        slowed.attempt IS NOT NULL AS is_slowed,
         cause.cause AS sign_cause,
         cause.sign_kind,
         cause.sign_code,
@@ -357,8 +412,11 @@ judged AS (
             SELECT count(*) > 0
             FROM planned_window
             WHERE stopped.stop_at BETWEEN planned_window.start_at AND planned_window.end_at
-        ) AS is_in_planned_window
+        ) OR serviced.attempt IS NOT NULL AS is_in_planned_window
     FROM stopped
+    LEFT JOIN swapped ON stopped.run = swapped.run AND stopped.attempt = swapped.attempt
+    LEFT JOIN slowed ON stopped.run = slowed.run AND stopped.attempt = slowed.attempt
+    LEFT JOIN serviced ON stopped.run = serviced.run AND stopped.attempt = serviced.attempt
     LEFT JOIN cause ON stopped.run = cause.run AND stopped.attempt = cause.attempt
     LEFT JOIN dated ON stopped.run = dated.run AND stopped.attempt = dated.attempt
     LEFT JOIN precursor ON stopped.run = precursor.run AND stopped.attempt = precursor.attempt
@@ -371,6 +429,11 @@ ruled AS (
             WHEN ending <> 'interrupted' THEN NULL
             WHEN is_in_planned_window AND NOT has_sign AND NOT is_hang THEN 14
             WHEN word = 'NODE_FAIL' OR reason = 'NODE FAILURE' THEN 1
+            WHEN
+                NOT has_sign AND NOT is_hang AND (is_swapped OR is_slowed)
+                AND word NOT IN ('FAILED', 'TIMEOUT', 'DEADLINE', 'PREEMPTED', 'COMPLETED')
+                AND reason NOT IN ('PREEMPTION', 'TIME LIMIT')
+                THEN 15
             WHEN word IN ('BOOT_FAIL', 'OUT_OF_MEMORY') THEN 2
             WHEN exit_line IS NOT NULL AND NOT has_sign THEN 3
             WHEN is_hang THEN 4
@@ -394,6 +457,7 @@ decided AS (
         CASE
             WHEN rule_no IS NULL THEN NULL
             WHEN rule_no = 5 THEN 'preemption'
+            WHEN rule_no = 15 THEN 'mitigation'
             WHEN rule_no IN (3, 7, 9, 13, 14) THEN 'planned'
             WHEN rule_no = 12 THEN 'unknown'
             ELSE 'failure'
@@ -408,6 +472,7 @@ decided AS (
                         CASE WHEN sign_kind IN ('xid', 'link_down') THEN sign_cause END, 'node'
                     )
             WHEN rule_no = 2 THEN CASE WHEN word = 'OUT_OF_MEMORY' THEN 'oom' ELSE 'node' END
+            WHEN rule_no = 15 THEN coalesce(drain_cause, 'unknown')
             WHEN rule_no = 3 THEN 'operator'
             WHEN rule_no = 7 THEN 'scheduler'
             WHEN rule_no IN (9, 13, 14) THEN 'operator'
@@ -428,7 +493,14 @@ decided AS (
             WHEN 10 THEN 'it ended with an error'
             WHEN 11 THEN 'it ended, nothing says why, and a later attempt took over'
             WHEN 12 THEN 'progress ended, nothing says how, and no later attempt is known'
-            WHEN 14 THEN 'it ended inside a planned window, with no sign of a fault'
+            WHEN 14 THEN 'it ended for planned work, with no sign of a fault'
+            WHEN 15
+                THEN
+                    CASE
+                        WHEN is_swapped
+                            THEN 'it was stopped to take out a node that was drained, with no fault'
+                        ELSE 'it was stopped while it ran slowly, and came back on other nodes'
+                    END
             WHEN 13 THEN 'it ended without an error, and a later attempt went on from its last step'
         END AS rule
     FROM ruled
@@ -458,7 +530,7 @@ onset AS (
     SELECT
         *,
         CASE
-            WHEN kind IN ('planned', 'preemption') THEN acted_at
+            WHEN kind IN ('planned', 'preemption', 'mitigation') THEN acted_at
             WHEN kind IS NOT NULL
                 THEN greatest(
                     progress_at,
@@ -481,9 +553,19 @@ SELECT
     ending,
     kind,
     cause,
-    CASE WHEN cause_line IS NOT NULL THEN 'stated' ELSE 'derived' END AS cause_strength,
-    CASE WHEN rule_no IN (4, 6, 8, 10, 1) THEN cause_line END AS cause_line,
-    CASE WHEN rule_no IN (4, 6, 8, 10, 1) THEN cause_source_id END AS cause_source_id,
+    CASE
+        WHEN cause = 'unknown' THEN 'absent'
+        WHEN cause_line IS NOT NULL OR drain_line IS NOT NULL THEN 'stated'
+        ELSE 'derived'
+    END AS cause_strength,
+    CASE
+        WHEN rule_no = 15 THEN drain_line
+        WHEN rule_no IN (4, 6, 8, 10, 1) AND cause <> 'unknown' THEN cause_line
+    END AS cause_line,
+    CASE
+        WHEN rule_no = 15 THEN drain_source_id
+        WHEN rule_no IN (4, 6, 8, 10, 1) AND cause <> 'unknown' THEN cause_source_id
+    END AS cause_source_id,
     rule,
     concat_ws('/', cause, sign_kind, sign_code) AS signature,
     phase,
@@ -503,7 +585,7 @@ SELECT
     END AS fault_high,
     CASE
         WHEN kind IS NULL THEN NULL
-        WHEN kind IN ('planned', 'preemption') THEN 'derived'
+        WHEN kind IN ('planned', 'preemption', 'mitigation') THEN 'derived'
         WHEN sign_at = fault_at THEN 'stated'
         ELSE 'bounded'
     END AS fault_strength,

@@ -63,20 +63,26 @@ overruled AS (
             WHERE correction.action = 'reclassify'
         ) AS cause,
         arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE
-            correction.moment = 'fault_at'
-            AND correction.set_at BETWEEN named.progress_at AND named.detected_at
+            WHERE correction.moment = 'fault_at'
         ) AS fault_at,
         arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE
-            correction.moment = 'detected_at'
-            AND correction.set_at BETWEEN named.fault_at AND named.stop_at
+            WHERE correction.moment = 'detected_at'
         ) AS detected_at,
         list(correction.ordinal ORDER BY correction.ordinal) AS ordinals,
         string_agg(correction.reason, '; ' ORDER BY correction.ordinal) AS reason
     FROM named
     INNER JOIN correction ON named.stop_id = correction.incident
-    WHERE correction.action IN ('reclassify', 'set')
+    WHERE
+        correction.action = 'reclassify'
+        -- a moment that breaks the order of moments does not hold
+        OR (
+            correction.moment = 'fault_at'
+            AND correction.set_at BETWEEN named.progress_at AND named.detected_at
+        )
+        OR (
+            correction.moment = 'detected_at'
+            AND correction.set_at BETWEEN named.fault_at AND named.stop_at
+        )
     GROUP BY named.run, named.attempt
 ),
 

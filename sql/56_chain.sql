@@ -13,21 +13,50 @@
 -- column previous_attempt: the attempt with steps before it
 -- column previous_kind: kind of that one's end
 -- column corrected_by: ordinals of the corrections that joined or split it
-WITH asked AS (
+WITH ended AS (
     SELECT
         link.*,
+        ending.stop_id,
+        lag(CASE WHEN link.ending = 'interrupted' THEN ending.stop_id END IGNORE NULLS)
+            OVER run_order AS before_id,
+        lag(CASE WHEN link.ending = 'interrupted' THEN link.is_repeat END IGNORE NULLS)
+            OVER run_order AS before_is_repeat
+    FROM link
+    INNER JOIN ending ON link.run = ending.run AND link.attempt = ending.attempt
+    WINDOW run_order AS (PARTITION BY link.run ORDER BY link.attempt)
+),
+
+-- an end can only be joined to the one that it follows, or to the chain of that one
+asked AS (
+    SELECT
+        ended.* EXCLUDE (stop_id, before_id, before_is_repeat),
         (
             SELECT max(correction.ordinal)
             FROM correction
-            WHERE correction.action = 'merge' AND correction.incident = ending.stop_id
+            WHERE
+                correction.action = 'merge'
+                AND correction.incident = ended.stop_id
+                AND (
+                    correction.into_incident = ended.before_id
+                    OR ended.before_is_repeat
+                    OR ended.before_id IN (
+                        SELECT other.incident
+                        FROM correction AS other
+                        WHERE
+                            other.action = 'merge'
+                            AND other.into_incident = correction.into_incident
+                    )
+                )
         ) AS merged_by,
         (
             SELECT max(correction.ordinal)
             FROM correction
-            WHERE correction.action = 'split' AND correction.incident = ending.stop_id
+            WHERE
+                correction.action = 'split'
+                AND correction.incident = ended.stop_id
+                AND ended.is_repeat
         ) AS split_by
-    FROM link
-    INNER JOIN ending ON link.run = ending.run AND link.attempt = ending.attempt
+    FROM ended
 ),
 
 decided AS (

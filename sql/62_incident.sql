@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: incident_head, incident_save, chain, ending, span, attempt, step, step_fate, sign, raw_domain
+-- reads: incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -51,11 +51,15 @@
 -- column lost_work_us: training time of the executions that this incident discarded
 -- column repeated_us: time that doing those steps again took
 -- column detection_us: fault to detected, null where nothing was to detect
+-- column detection_timeout_us: configured time that was waited before it was noticed, null when it was none
 -- column retries_us: inside failed retries
 -- column replacement_us: no attempt running
 -- column recovery_us: detected to first step
 -- column nodes: culprit nodes, where lines name them
 -- column domains: failure domains of those nodes
+-- column ends: ids of all ends that belong to it, its own first
+-- column overruled: what persons overruled in it, in words
+-- column is_excluded: its fault lies in a stretch that a person excluded
 -- steps that a repeat of the same failure did are lost work, not time of a retry
 WITH thrown AS (
     SELECT
@@ -248,6 +252,55 @@ culprit_domain AS (
     GROUP BY culprit.run, culprit.attempt
 ),
 
+-- ends that belong together, and what a person had to say of them
+members AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        list(ending.stop_id ORDER BY chain.attempt) AS ends,
+        list_distinct(
+            flatten(
+                list(
+                    list_concat(ending.corrected_by, chain.corrected_by) ORDER BY chain.attempt
+                )
+            )
+        ) AS ordinals
+    FROM chain
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    WHERE chain.incident IS NOT NULL
+    GROUP BY chain.run, chain.incident
+),
+
+word AS (
+    SELECT
+        members.run,
+        members.incident,
+        list(correction.action || ': ' || correction.reason ORDER BY correction.ordinal)
+            AS overruled
+    FROM members
+    INNER JOIN correction ON list_contains(members.ordinals, correction.ordinal)
+    GROUP BY members.run, members.incident
+),
+
+-- moments of the return that a person sets; where they break the order they do not hold
+set_moment AS (
+    SELECT
+        members.run,
+        members.incident,
+        arg_max(correction.set_at, correction.ordinal) FILTER (
+            WHERE correction.moment = 'launched_at'
+        ) AS launched_at,
+        arg_max(correction.set_at, correction.ordinal) FILTER (
+            WHERE correction.moment = 'load_started_at'
+        ) AS load_started_at,
+        arg_max(correction.set_at, correction.ordinal) FILTER (
+            WHERE correction.moment = 'restored_at'
+        ) AS restored_at
+    FROM members
+    INNER JOIN correction ON members.ends[1] = correction.incident AND correction.action = 'set'
+    GROUP BY members.run, members.incident
+),
+
 moment AS (
     SELECT
         returned.*,
@@ -339,13 +392,40 @@ SELECT
     CASE
         WHEN moment.resumed_by IS NOT NULL THEN greatest(moment.back_from_at, moment.detected_at)
     END AS launch_from_at,
-    CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END AS launched_at,
+    coalesce(
+        CASE
+            WHEN
+                set_moment.launched_at BETWEEN greatest(moment.back_from_at, moment.detected_at)
+                AND moment.first_step_at
+                THEN set_moment.launched_at
+        END,
+        CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END
+    ) AS launched_at,
     greatest(moment.launch_low, moment.back_start_at) AS launched_low,
     moment.launch_high AS launched_high,
-    moment.load_at AS load_started_at,
+    coalesce(
+        CASE
+            WHEN
+                set_moment.load_started_at
+                BETWEEN greatest(moment.back_from_at, moment.detected_at) AND moment.first_step_at
+                THEN set_moment.load_started_at
+        END,
+        moment.load_at
+    ) AS load_started_at,
     greatest(moment.load_low, moment.back_start_at) AS load_started_low,
     moment.load_high AS load_started_high,
-    moment.restored_at,
+    coalesce(
+        CASE
+            WHEN
+                set_moment.restored_at
+                BETWEEN greatest(
+                    moment.back_from_at, moment.detected_at, set_moment.load_started_at
+                )
+                AND moment.first_step_at
+                THEN set_moment.restored_at
+        END,
+        moment.restored_at
+    ) AS restored_at,
     greatest(moment.restored_low, moment.back_start_at) AS restored_low,
     moment.restored_high,
     moment.first_step_at,
@@ -377,6 +457,8 @@ SELECT
         WHEN moment.ending_kind IN ('failure', 'unknown') THEN moment.detected_at - moment.fault_at
     END
         AS detection_us,
+    CASE WHEN moment.ending_kind IN ('failure', 'unknown') THEN detection.timeout_us END
+        AS detection_timeout_us,
     coalesce(retry.retries_us, 0) AS retries_us,
     CASE
         WHEN moment.resumed_by IS NOT NULL
@@ -391,8 +473,23 @@ SELECT
     END AS replacement_us,
     moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
     coalesce(culprit.nodes, []) AS nodes,
-    coalesce(culprit_domain.domains, []) AS domains
+    coalesce(culprit_domain.domains, []) AS domains,
+    members.ends,
+    coalesce(word.overruled, []) AS overruled,
+    EXISTS (
+        SELECT 1
+        FROM correction
+        WHERE
+            correction.action = 'exclude'
+            AND coalesce(correction.run = moment.run, TRUE)
+            AND moment.fault_at >= correction.start_at
+            AND moment.fault_at < correction.end_at
+    ) AS is_excluded
 FROM moment
+INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
+LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
+LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
+LEFT JOIN detection ON moment.run = detection.run AND moment.incident = detection.incident
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
 LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident
 LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident

@@ -1,6 +1,6 @@
 -- table: ledger
 -- grain: one stretch of accelerators of one allocation in one bucket
--- reads: attempt, span, capacity, chain, ending, incident, step, step_fate, step_gap, baseline, checkpoint
+-- reads: attempt, span, capacity, counted, chain, ending, incident, step, step_fate, step_gap, baseline, checkpoint
 -- params:
 -- column run: run
 -- column allocation: the allocation: job key, or the log where there is no record
@@ -314,10 +314,10 @@ point AS (
         attempt,
         CASE
             WHEN is_repeat THEN 'restart'
-            WHEN kind IN ('failure', 'unknown', 'preemption') THEN 'replacement'
+            WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN 'replacement'
             ELSE 'planned'
         END,
-        CASE WHEN kind IN ('failure', 'unknown', 'preemption') THEN incident END,
+        CASE WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN incident END,
         detected_at,
         0,
         7
@@ -431,40 +431,55 @@ bordered AS (
                 )
         END AS could_move_us
     FROM stretch
+),
+
+whole AS (
+    SELECT
+        bordered.run,
+        bordered.allocation,
+        bordered.attempt,
+        bordered.bucket,
+        bordered.incident,
+        greatest(bordered.start_at, capacity.start_at) AS start_at,
+        least(bordered.end_at, capacity.end_at) AS end_at,
+        capacity.n_used AS n_accelerators,
+        capacity.n_allocated,
+        FALSE AS is_spare,
+        bordered.could_move_us
+    FROM bordered
+    INNER JOIN capacity
+        ON
+            bordered.run = capacity.run
+            AND bordered.attempt = capacity.attempt
+            AND bordered.start_at < capacity.end_at
+            AND bordered.end_at > capacity.start_at
+    UNION ALL
+    SELECT
+        capacity.run,
+        span.allocation,
+        capacity.attempt,
+        'spare_idle' AS bucket,
+        NULL AS incident,
+        capacity.start_at,
+        capacity.end_at,
+        capacity.n_allocated - capacity.n_used AS n_accelerators,
+        capacity.n_allocated,
+        TRUE AS is_spare,
+        0 AS could_move_us
+    FROM capacity
+    INNER JOIN span ON capacity.run = span.run AND capacity.attempt = span.attempt
+    WHERE capacity.n_used < capacity.n_allocated AND capacity.start_at < capacity.end_at
 )
 
+-- without what a person excluded
 SELECT
-    bordered.run,
-    bordered.allocation,
-    bordered.attempt,
-    bordered.bucket,
-    bordered.incident,
-    greatest(bordered.start_at, capacity.start_at) AS start_at,
-    least(bordered.end_at, capacity.end_at) AS end_at,
-    capacity.n_used AS n_accelerators,
-    capacity.n_allocated,
-    FALSE AS is_spare,
-    bordered.could_move_us
-FROM bordered
-INNER JOIN capacity
+    whole.* REPLACE (
+        greatest(whole.start_at, counted.start_at) AS start_at,
+        least(whole.end_at, counted.end_at) AS end_at
+    )
+FROM whole
+INNER JOIN counted
     ON
-        bordered.run = capacity.run
-        AND bordered.attempt = capacity.attempt
-        AND bordered.start_at < capacity.end_at
-        AND bordered.end_at > capacity.start_at
-UNION ALL
-SELECT
-    capacity.run,
-    span.allocation,
-    capacity.attempt,
-    'spare_idle' AS bucket,
-    NULL AS incident,
-    capacity.start_at,
-    capacity.end_at,
-    capacity.n_allocated - capacity.n_used AS n_accelerators,
-    capacity.n_allocated,
-    TRUE AS is_spare,
-    0 AS could_move_us
-FROM capacity
-INNER JOIN span ON capacity.run = span.run AND capacity.attempt = span.attempt
-WHERE capacity.n_used < capacity.n_allocated AND capacity.start_at < capacity.end_at
+        whole.run = counted.run
+        AND whole.start_at < counted.end_at
+        AND whole.end_at > counted.start_at

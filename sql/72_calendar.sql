@@ -1,6 +1,6 @@
 -- table: calendar
 -- grain: one stretch of one run's calendar time with one owner
--- reads: ledger, attempt, ending
+-- reads: ledger, attempt, counted, ending
 -- params:
 -- column run: run
 -- column bucket: bucket of the ledger inside allocations; queue_after_incident, queue_after_planned or off outside
@@ -122,7 +122,7 @@ owned AS (
         start_at,
         end_at
     FROM gap
-    WHERE after_kind IN ('failure', 'preemption', 'unknown')
+    WHERE after_kind IN ('failure', 'preemption', 'mitigation', 'unknown')
     UNION ALL
     SELECT
         run,
@@ -131,7 +131,7 @@ owned AS (
         least(end_at, greatest(start_at, submitted_at)) AS end_at
     FROM gap
     WHERE
-        coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+        coalesce(after_kind NOT IN ('failure', 'preemption', 'mitigation', 'unknown'), TRUE)
         AND least(end_at, greatest(start_at, submitted_at)) > start_at
     UNION ALL
     SELECT
@@ -141,7 +141,7 @@ owned AS (
         end_at
     FROM gap
     WHERE
-        coalesce(after_kind NOT IN ('failure', 'preemption', 'unknown'), TRUE)
+        coalesce(after_kind NOT IN ('failure', 'preemption', 'mitigation', 'unknown'), TRUE)
         AND least(end_at, greatest(start_at, coalesce(submitted_at, start_at))) < end_at
     UNION ALL
     SELECT
@@ -151,13 +151,28 @@ owned AS (
         end_at
     FROM first_wait
     WHERE start_at < end_at
+),
+
+whole AS (
+    SELECT
+        owned.run,
+        owned.bucket,
+        owned.start_at,
+        least(owned.end_at, coalesce(finish.finished_at, owned.end_at)) AS end_at
+    FROM owned
+    LEFT JOIN finish ON owned.run = finish.run AND finish.last_ending = 'complete'
+    WHERE owned.start_at < coalesce(finish.finished_at, owned.end_at)
 )
 
+-- without what a person excluded
 SELECT
-    owned.run,
-    owned.bucket,
-    owned.start_at,
-    least(owned.end_at, coalesce(finish.finished_at, owned.end_at)) AS end_at
-FROM owned
-LEFT JOIN finish ON owned.run = finish.run AND finish.last_ending = 'complete'
-WHERE owned.start_at < coalesce(finish.finished_at, owned.end_at)
+    whole.run,
+    whole.bucket,
+    greatest(whole.start_at, counted.start_at) AS start_at,
+    least(whole.end_at, counted.end_at) AS end_at
+FROM whole
+INNER JOIN counted
+    ON
+        whole.run = counted.run
+        AND whole.start_at < counted.end_at
+        AND whole.end_at > counted.start_at

@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint, log_file
+-- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, chain
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
@@ -8,8 +8,34 @@
 -- column could_move_us: how much time it could move, null where that cannot be said
 -- column source_id: file
 -- column line_no: line
+-- corrections that hold somewhere
+WITH used_correction AS (
+    SELECT unnest(ending.corrected_by) AS ordinal FROM ending
+    UNION
+    SELECT unnest(chain.corrected_by) AS ordinal FROM chain
+    UNION
+    SELECT correction.ordinal
+    FROM correction
+    INNER JOIN incident
+        ON
+            correction.incident = incident.incident_id
+            AND correction.set_at IN (
+                incident.launched_at, incident.load_started_at, incident.restored_at
+            )
+    WHERE correction.action = 'set'
+    UNION
+    SELECT correction.ordinal
+    FROM correction
+    INNER JOIN attempt
+        ON
+            coalesce(correction.run = attempt.run, TRUE)
+            AND correction.start_at < attempt.alloc_end_at
+            AND correction.end_at > attempt.alloc_start_at
+    WHERE correction.action = 'exclude'
+),
+
 -- how many steps lie between a save and what came before it in its attempt
-WITH paced AS (
+paced AS (
     SELECT
         checkpoint.run,
         checkpoint.attempt,
@@ -248,3 +274,40 @@ SELECT
     source_id,
     line_no
 FROM unsaved_stretch
+UNION ALL
+SELECT
+    'overruled',
+    coalesce(correction.incident, correction.run, 'all runs'),
+    'a person overruled what was found (' || correction.action || '): ' || correction.reason
+    || CASE
+        WHEN correction.action = 'exclude'
+            THEN '; nothing in that stretch counts, and its time is in no figure'
+        ELSE ''
+    END,
+    CASE WHEN correction.action = 'exclude' THEN correction.end_at - correction.start_at END,
+    NULL,
+    NULL
+FROM correction
+WHERE correction.ordinal IN (SELECT used_correction.ordinal FROM used_correction)
+UNION ALL
+SELECT
+    'correction_unused',
+    coalesce(correction.incident, correction.run, 'all runs'),
+    'correction ' || correction.ordinal || ' (' || correction.action || ') holds nowhere: '
+    || CASE
+        WHEN correction.action = 'exclude' THEN 'no run has time in that stretch'
+        WHEN
+            correction.incident NOT IN (
+                SELECT ending.stop_id FROM ending WHERE ending.stop_id IS NOT NULL
+            )
+            THEN 'there is no incident of that name'
+        WHEN correction.action = 'merge' THEN 'the one incident does not follow the other'
+        WHEN correction.action = 'split' THEN 'it is an incident of its own already'
+        ELSE 'the moment would stand before or after its neighbours'
+    END
+    || '; mend it or take it out',
+    NULL,
+    NULL,
+    NULL
+FROM correction
+WHERE correction.ordinal NOT IN (SELECT used_correction.ordinal FROM used_correction)

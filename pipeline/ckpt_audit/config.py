@@ -53,6 +53,40 @@ class RunMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class EpochStart:
+    """Where a new configuration of a run begins: UTC microseconds, and what changed."""
+
+    start_at: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person overrules.
+
+    Attributes:
+        action: ``merge`` (``incident`` is part of ``into``), ``split`` (it is one of its own),
+            ``reclassify`` (another ``kind`` or ``cause``), ``set`` (a ``moment`` was ``set_at``) or
+            ``exclude`` (nothing between ``start_at`` and ``end_at`` counts).
+        reason: Why, for everybody who reads the report.
+        incident, into, run, kind, cause, moment: What it is about, None where it says nothing.
+        set_at, start_at, end_at: UTC microseconds or None.
+    """
+
+    action: str
+    reason: str
+    incident: str | None = None
+    into: str | None = None
+    run: str | None = None
+    kind: str | None = None
+    cause: str | None = None
+    moment: str | None = None
+    set_at: int | None = None
+    start_at: int | None = None
+    end_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """What the site says about one run.
 
@@ -63,6 +97,7 @@ class RunConfig:
         match: Which jobs are of the run, or None: as joined from the records.
         price_per_accelerator_hour: Overrides the site's price.
         accelerators: Number of accelerators of the job.
+        epochs: Where new configurations begin, besides those that are found.
     """
 
     target_step: int | None = None
@@ -71,6 +106,7 @@ class RunConfig:
     match: RunMatch | None = None
     price_per_accelerator_hour: float | None = None
     accelerators: int | None = None
+    epochs: tuple[EpochStart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +152,9 @@ class Config:
         price_per_accelerator_hour: For capacity figures, or None.
         topology: File of failure domains, or None.
         verified_grade: Lowest grade of evidence that makes a checkpoint count.
-        sources, runs, planned_windows, thresholds: The tables of the file.
+        health_pattern: Regular expression with groups ``time``, ``node``, ``verdict`` and, if
+            there is one, ``reason`` for the lines of health logs, or None: the usual forms.
+        sources, runs, planned_windows, corrections, thresholds: The tables of the file.
         origins: Dotted key to where its value came from.
         path: The file that was read, or None.
     """
@@ -129,9 +167,11 @@ class Config:
     price_per_accelerator_hour: float | None = None
     topology: Path | None = None
     verified_grade: str = "marker"
+    health_pattern: str | None = None
     sources: tuple[SourceRule, ...] = ()
     runs: Mapping[str, RunConfig] = field(default_factory=lambda: MappingProxyType({}))
     planned_windows: tuple[PlannedWindow, ...] = ()
+    corrections: tuple[Correction, ...] = ()
     thresholds: Thresholds = Thresholds()
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     path: Path | None = None
@@ -190,7 +230,10 @@ class Config:
 
 
 _NO_SETTING = ("db", "wait_s", "origins", "path")
-_KEY = {"sources": "source", "planned_windows": "planned_window"}
+_KEY = {
+    "sources": "source", "planned_windows": "planned_window", "corrections": "correction",
+    "set_at": "at",
+}  # fmt: skip
 
 
 def _key(name: str) -> str:

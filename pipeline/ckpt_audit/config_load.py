@@ -13,7 +13,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ckpt_audit.config import Config, PlannedWindow, RunConfig, RunMatch, SourceRule, Thresholds
+from ckpt_audit.config import (
+    Config,
+    Correction,
+    EpochStart,
+    PlannedWindow,
+    RunConfig,
+    RunMatch,
+    SourceRule,
+    Thresholds,
+)
 from ckpt_audit.config_values import Kind, convert, nearest
 from ckpt_audit.errors import ConfigError
 
@@ -36,6 +45,7 @@ _TOP: Keys = {
     "price_per_accelerator_hour": (Kind.AMOUNT, "price_per_accelerator_hour"),
     "topology": (Kind.PATH, "topology"),
     "verified_grade": (Kind.GRADE, "verified_grade"),
+    "health_pattern": (Kind.PATTERN, "health_pattern"),
 }
 _THRESHOLDS: Keys = {
     "correlation_window": (Kind.DURATION, "correlation_window_s"),
@@ -63,13 +73,39 @@ _RUN: Keys = {
     "match": (Kind.TABLE, "match"),
     "price_per_accelerator_hour": (Kind.AMOUNT, "price_per_accelerator_hour"),
     "accelerators": (Kind.COUNT, "accelerators"),
+    "epochs": (Kind.TABLE, "epochs"),
+}
+_EPOCH: Keys = {
+    "start": (Kind.INSTANT, "start_at"),
+    "reason": (Kind.TEXT, "reason"),
+}
+_CORRECTION: Keys = {
+    "action": (Kind.ACTION, "action"),
+    "reason": (Kind.TEXT, "reason"),
+    "incident": (Kind.TEXT, "incident"),
+    "into": (Kind.TEXT, "into"),
+    "run": (Kind.TEXT, "run"),
+    "kind": (Kind.INCIDENT_KIND, "kind"),
+    "cause": (Kind.CAUSE, "cause"),
+    "moment": (Kind.MOMENT, "moment"),
+    "at": (Kind.INSTANT, "set_at"),
+    "start": (Kind.INSTANT, "start_at"),
+    "end": (Kind.INSTANT, "end_at"),
+}
+# What each action needs, and what it may have besides.
+_NEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "merge": (("incident", "into"), ()),
+    "split": (("incident",), ()),
+    "reclassify": (("incident",), ("kind", "cause")),
+    "set": (("incident", "moment", "at"), ()),
+    "exclude": (("start", "end"), ("run",)),
 }
 _PLANNED: Keys = {
     "start": (Kind.INSTANT, "start_at"),
     "end": (Kind.INSTANT, "end_at"),
     "reason": (Kind.TEXT, "reason"),
 }
-_TABLES = ("source", "runs", "planned_window", "thresholds")
+_TABLES = ("source", "runs", "planned_window", "correction", "thresholds")
 
 
 def load_config(
@@ -189,6 +225,9 @@ class _Parser:
         self.tables = {
             "sources": tuple(sources),
             "planned_windows": tuple(planned),
+            "corrections": tuple(
+                self._correction(row) for row in self._rows(document, "correction")
+            ),
             "runs": MappingProxyType({name: self._run(name, row) for name, row in runs.items()}),
         }
 
@@ -208,8 +247,34 @@ class _Parser:
             )
         return window
 
+    def _correction(self, row: object) -> Correction:
+        values = self._keys(row, _CORRECTION, "correction", required=("action", "reason"))
+        needed, allowed = _NEEDS[values["action"]]
+        given = [key for key in row if key not in ("action", "reason")]  # type: ignore[attr-defined]
+        for key in needed:
+            if key not in given:
+                text = f"a correction with action '{values['action']}' needs '{key}'"
+                raise self.fail(text, "action", "correction")
+        for key in given:
+            if key not in (*needed, *allowed):
+                text = f"'{key}' has no meaning for the action '{values['action']}'; take it out"
+                raise self.fail(text, key, "correction")
+        if values["action"] == "reclassify" and not {"kind", "cause"} & set(given):
+            raise self.fail("to reclassify, say 'kind' or 'cause'", "action", "correction")
+        if values["action"] == "exclude" and values["end_at"] <= values["start_at"]:
+            raise self.fail("what is excluded ends before it starts", "end", "correction")
+        return Correction(**values)
+
     def _run(self, name: str, row: object) -> RunConfig:
         values = self._keys(row, _RUN, f"runs.{name}")
+        if "epochs" in values:
+            if not isinstance(values["epochs"], list):
+                text = f"'epochs' is a list of tables: write [[runs.{name}.epochs]]"
+                raise self.fail(text, "epochs")
+            values["epochs"] = tuple(
+                EpochStart(**self._keys(one, _EPOCH, f"runs.{name}.epochs", required=("start",)))
+                for one in values["epochs"]
+            )
         if "match" in values:
             values["match"] = RunMatch(**self._keys(values["match"], _MATCH, f"runs.{name}.match"))
         return RunConfig(**values)

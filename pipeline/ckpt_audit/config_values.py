@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from datetime import date, datetime, time
 from enum import Enum
@@ -11,6 +12,15 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from ckpt_audit.units import parse_duration_s, to_us
 
+ACTIONS = ("merge", "split", "reclassify", "set", "exclude")
+INCIDENT_KINDS = (
+    "failure", "preemption", "mitigation", "planned", "operator_rollback", "unknown",
+)  # fmt: skip
+CAUSES = (
+    "gpu", "host_memory", "node", "network", "storage", "scheduler", "preemption", "software",
+    "data", "oom", "checkpoint_pointer", "operator", "unknown",
+)  # fmt: skip
+MOMENTS = ("fault_at", "detected_at", "launched_at", "load_started_at", "restored_at")
 GRADES = ("marker", "shards", "checksum", "loaded")
 
 
@@ -27,6 +37,11 @@ class Kind(Enum):
     INSTANT = "instant"
     GRADE = "grade"
     TABLE = "table"
+    PATTERN = "pattern"
+    ACTION = "action"
+    INCIDENT_KIND = "kind"
+    CAUSE = "cause"
+    MOMENT = "moment"
 
 
 def convert(kind: Kind, value: object, folder: Path, zone: str) -> object:
@@ -60,6 +75,10 @@ def convert(kind: Kind, value: object, folder: Path, zone: str) -> object:
         return _duration(value)
     if kind is Kind.INSTANT:
         return parse_instant(value, zone)
+    if kind is Kind.PATTERN:
+        return _pattern(value)
+    if kind in _CHOICES:
+        return _choice(value, _CHOICES[kind])
     return _grade(value)
 
 
@@ -158,6 +177,33 @@ def _duration(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         raise ValueError(f"must be a duration such as 90s, 4m or 6h, not {_shown(value)}")
     return float(value)
+
+
+_CHOICES = {
+    Kind.ACTION: ACTIONS,
+    Kind.INCIDENT_KIND: INCIDENT_KINDS,
+    Kind.CAUSE: CAUSES,
+    Kind.MOMENT: MOMENTS,
+}
+
+
+def _choice(value: object, allowed: tuple[str, ...]) -> str:
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise ValueError(f"must be one of {', '.join(allowed)}, not {_shown(value)}")
+
+
+def _pattern(value: object) -> str:
+    """A regular expression for a line of a health log."""
+    text = _text(value)
+    try:
+        groups = re.compile(text).groupindex
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    for name in ("time", "node", "verdict"):
+        if name not in groups:
+            raise ValueError(f"must name a group (?P<{name}>...)")
+    return text
 
 
 def _grade(value: object) -> str:

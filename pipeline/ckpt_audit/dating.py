@@ -34,7 +34,7 @@ from ckpt_audit.zones import I64, NO_TIME, localise, readings_of, settle_job
 
 _VERSION = "1"  # to be raised whenever the rules change, so that everything is dated again
 _BATCH_ROWS = 2_000_000
-_TABLES = ("source_zone", "line_time", "job_time", "dating_signature")
+_TABLES = ("source_zone", "line_time", "job_time", "node_time", "dating_signature")
 _STRENGTH_NAMES = [strength.name.lower() for strength in Strength]
 
 _LINES = """
@@ -84,6 +84,22 @@ SELECT
 FROM raw_job
 WHERE source_id IN (SELECT unnest($ids))
 ORDER BY source_id, line_no, job_id, step_id
+"""
+
+# States of nodes as records that tell only begin and end; several nodes may share a line.
+_NODES = """
+SELECT DISTINCT
+    source_id,
+    line_no,
+    clock_kind = 'utc' AS is_utc,
+    $none AS submit_us,
+    $none AS eligible_us,
+    coalesce(start_us, $none) AS start_us,
+    coalesce(end_us, $none) AS end_us,
+    $none AS elapsed_us
+FROM raw_node
+WHERE source_id IN (SELECT unnest($ids))
+ORDER BY source_id, line_no
 """
 
 _JOB_READINGS = ("submit_us", "eligible_us", "start_us", "end_us")
@@ -261,6 +277,12 @@ class _Dater:
         jobs = _fetch(self.warehouse, _JOBS, ids)
         if len(jobs):
             self.warehouse.insert_table("job_time", self._job_times(jobs))
+        nodes = _fetch(self.warehouse, _NODES, ids)
+        if len(nodes):
+            dated = self._job_times(nodes)
+            self.warehouse.insert_table(
+                "node_time", dated.select(["source_id", "line_no", "started_at", "ended_at"])
+            )
         zones = [self.choices[source_id] for source_id in ids]
         columns = ("source_id", "tz", "origin", "is_assumed", "note")
         rows = {name: [getattr(zone, name) for zone in zones] for name in columns}

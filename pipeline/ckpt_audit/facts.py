@@ -110,9 +110,20 @@ class Incident:
     detector: str | None  # watchdog launcher scheduler person
     nodes: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()  # failure domains of the culprit nodes, as "leaf:leaf3"
+    detection_timeout_s: float | None = None  # configured wait that the detection was
+    ends: tuple[str, ...] = ()  # ids of all ends in its chain, its own first
+    overruled: tuple[str, ...] = ()  # what persons overruled in it
+    excluded: bool = False  # its fault lies in a stretch that a person excluded
     # low and high of every value that is not exact; instants in seconds since the epoch
     bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def precursor_lead_s(self) -> float | None:
+        """How long before the fault its first precursor came, seconds."""
+        if self.precursor_at is None or self.fault_at is None:
+            return None
+        return (self.fault_at - self.precursor_at) / 1e6
 
 
 @dataclass(frozen=True, slots=True)

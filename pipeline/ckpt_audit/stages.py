@@ -231,6 +231,27 @@ def _run_settings(config: Config) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(object)
 
 
+def _corrections(config: Config) -> pd.DataFrame:
+    rows = [
+        {
+            "ordinal": ordinal,
+            "action": one.action,
+            "incident": one.incident,
+            "into_incident": one.into,
+            "run": one.run,
+            "kind": one.kind,
+            "cause": one.cause,
+            "moment": one.moment,
+            "set_at": one.set_at,
+            "start_at": one.start_at,
+            "end_at": one.end_at,
+            "reason": one.reason,
+        }
+        for ordinal, one in enumerate(config.corrections, start=1)
+    ]
+    return pd.DataFrame(rows).astype(object)
+
+
 def run(warehouse: Warehouse, config: Config) -> list[str]:
     """Rebuilds the derived tables in one transaction, under a configuration.
 
@@ -248,8 +269,19 @@ def run(warehouse: Warehouse, config: Config) -> list[str]:
     with warehouse.transaction():
         warehouse.execute("DELETE FROM run_setting")
         warehouse.execute("DELETE FROM planned_window")
+        warehouse.execute("DELETE FROM correction")
+        warehouse.execute("DELETE FROM epoch_setting")
         if config.runs:
             warehouse.insert_table("run_setting", _run_settings(config))
         if config.planned_windows:
             warehouse.insert_table("planned_window", pd.DataFrame(config.planned_windows))
+        if config.corrections:
+            warehouse.insert_table("correction", _corrections(config))
+        epochs = [
+            {"run": name, "start_at": epoch.start_at, "reason": epoch.reason}
+            for name, run in sorted(config.runs.items())
+            for epoch in run.epochs
+        ]
+        if epochs:
+            warehouse.insert_table("epoch_setting", pd.DataFrame(epochs))
         return build(warehouse, params)

@@ -107,6 +107,7 @@ def signature(config: Config) -> str:
         config.sources,
         sorted(config.runs.items()),
         config.planned_windows,
+        config.corrections,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

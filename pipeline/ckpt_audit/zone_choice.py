@@ -48,6 +48,9 @@ WITH stamp AS (
         greatest(submit_us, eligible_us, start_us, end_us),
         0
     FROM raw_job
+    UNION ALL
+    SELECT source_id, clock_kind, coalesce(start_us, end_us), coalesce(end_us, start_us), 0
+    FROM raw_node
 ),
 
 stamped AS (

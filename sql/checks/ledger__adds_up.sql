@@ -11,6 +11,26 @@ WITH allocation AS (
     GROUP BY run, coalesce(job_key, 'log ' || source_id)
 ),
 
+-- what a person excluded is in no bucket
+due AS (
+    SELECT
+        allocation.run,
+        allocation.allocation,
+        coalesce(
+            sum(
+                greatest(
+                    0,
+                    least(allocation.end_at, counted.end_at)
+                    - greatest(allocation.start_at, counted.start_at)
+                )
+            ),
+            allocation.end_at - allocation.start_at
+        ) AS allocated_us
+    FROM allocation
+    LEFT JOIN counted ON allocation.run = counted.run
+    GROUP BY allocation.run, allocation.allocation, allocation.start_at, allocation.end_at
+),
+
 spent AS (
     SELECT
         run,
@@ -25,12 +45,12 @@ spent AS (
 )
 
 SELECT
-    allocation.run,
-    allocation.allocation,
-    allocation.end_at - allocation.start_at AS allocated_us,
+    due.run,
+    due.allocation,
+    due.allocated_us,
     spent.spent_us
-FROM allocation
-LEFT JOIN spent ON allocation.run = spent.run AND allocation.allocation = spent.allocation
+FROM due
+LEFT JOIN spent ON due.run = spent.run AND due.allocation = spent.allocation
 WHERE
-    allocation.end_at - allocation.start_at <> coalesce(spent.spent_us, 0)
+    due.allocated_us <> coalesce(spent.spent_us, 0)
     OR spent.spent_acc_us <> spent.allocated_acc_us

@@ -20,7 +20,9 @@ whole AS (
     FROM chain
     INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
     INNER JOIN span ON chain.run = span.run AND chain.attempt = span.attempt
-    WHERE chain.incident IS NOT NULL
+    WHERE
+        chain.incident IS NOT NULL
+        AND chain.run NOT IN (SELECT run FROM counted GROUP BY run HAVING count(*) > 1)
     GROUP BY chain.run, chain.incident
     HAVING bool_and(ending.detected_at <= span.to_at AND span.takeover_at IS NULL)
 )

@@ -15,4 +15,11 @@ FROM (
     FROM ledger
     WHERE NOT coalesce(is_spare, FALSE)
 ) AS sequence
-WHERE before_at IS NOT NULL AND before_at <> start_at
+WHERE
+    before_at IS NOT NULL
+    AND before_at <> start_at
+    -- a hole is a stretch that a person excluded
+    AND NOT (
+        before_at < start_at
+        AND run IN (SELECT counted.run FROM counted WHERE counted.start_at = sequence.start_at)
+    )

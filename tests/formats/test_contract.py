@@ -120,9 +120,8 @@ def test_recognised_by_exactly_one(fmt: Format, sample: Path) -> None:
         b"hello\n",
         b"\0" * 5000,
         b'{"meta": {"Slurm": {}}, "jobs": [{"job_id": 1}]}',
-        b"Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\ntiny|n2|Unknown|Unknown|DOWN||\n",
         b"JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n12 gpu a b R 1:00 1 n1\n",
-        b"[2026-05-01T10:00:00.123] sched: Allocate JobId=7 NodeList=n1 #CPUs=8\n" * 9,
+        b"[2026-05-01T10:00:00.123] launch task StepId=7.0 request from UID:0\n" * 9,
         b"User|JobName|State\nmara|a|FAILED\n",
     ],
 )

@@ -18,7 +18,7 @@ JOINING_DOMAINS = ("leaf", "rack", "power", "node")
 
 def is_event(incident: Incident) -> bool:
     """Whether an incident is an event of M: a failure, or an end of unknown kind."""
-    return incident.kind in ("failure", "unknown")
+    return incident.kind in ("failure", "unknown") and not incident.excluded
 
 
 def sets_interval(incident: Incident) -> bool:
@@ -27,7 +27,7 @@ def sets_interval(incident: Incident) -> bool:
     Every primary event that discarded work at random: failures, and preemptions that no save
     preceded. A follower of a cascade costs detection and restart, not a choice of interval.
     """
-    if incident.secondary:
+    if incident.secondary or incident.excluded:
         return False
     if is_event(incident):
         return True
@@ -140,7 +140,9 @@ def _populations(observed: Observed) -> tuple[Population, ...]:
 def estimate(observed: Observed) -> RunEstimate:
     """M of every population, and the distributions of C, D and R."""
     events = [item for item in observed.incidents if is_event(item)]
-    unplanned = [item for item in observed.incidents if item.kind != "planned"]
+    unplanned = [
+        item for item in observed.incidents if item.kind != "planned" and not item.excluded
+    ]
     launches, reached = observed.launches
     return RunEstimate(
         populations=_populations(observed),

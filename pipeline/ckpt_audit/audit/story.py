@@ -93,6 +93,12 @@ def _fault(incident: Incident, say: Say) -> list[str]:
             who = _DETECTORS.get(incident.detector or "", "somebody or something acted")
             after = format_duration(incident.detection_s)
             told.append(f"At {say(incident.detected_at)}, {after} later, {who}.")
+            if incident.detection_timeout_s is not None:
+                limit = format_duration(incident.detection_timeout_s)
+                told.append(f"That is a configured wait of {limit}: lower it to notice earlier.")
+    told += [f"A person overruled what was found ({words})." for words in incident.overruled]
+    if incident.excluded:
+        told.append("It lies in a stretch that a person excluded: it is in no figure.")
     kind = _KINDS.get(incident.kind, f"It counts as {incident.kind}")
     second = ", secondary: it belongs to the wake of the one before" if incident.secondary else ""
     return [*told, f"{kind}{second}."]

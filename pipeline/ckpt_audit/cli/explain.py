@@ -137,6 +137,7 @@ def explanation(
             ("rule", incident.rule),
             ("phase", incident.phase),
             ("attempts", incident.attempts),
+            *((("ends", ", ".join(incident.ends)),) if len(incident.ends) > 1 else ()),
             ("jobs", ", ".join(incident.job_ids) or None),
             ("nodes", ", ".join(incident.nodes) or None),
             ("last step", incident.last_step),

@@ -31,13 +31,23 @@ _VALUES = (
     "resume_step verified_step verified_grade verified_checkpoint_age_s verified_step_hindsight "
     "unsaved_work_s attempted_checkpoint_age_s steps_lost lost_work_s repeated_s detection_s "
     "replacement_s retries_s launch_s restore_s warmup_s recovery_s recovery_source loss_s "
-    "loss_acc_s detector"
+    "loss_acc_s detector detection_timeout_s precursor_lead_s excluded"
 ).split()
 
 
 INCIDENT_COLUMNS = [
     *"id run kind cause cause_strength rule phase correlation secondary attempts jobs".split(),
-    *("last_step", *_INSTANTS, *_VALUES, "nodes", "domains", "bounds", "evidence"),
+    *(
+        "last_step",
+        *_INSTANTS,
+        *_VALUES,
+        "nodes",
+        "domains",
+        "ends",
+        "overruled",
+        "bounds",
+        "evidence",
+    ),
 ]
 
 
@@ -126,6 +136,8 @@ def incident_row(incident: Incident, correlation: Correlation | None) -> Json:
         **{name: getattr(incident, name) for name in _VALUES},
         "nodes": list(incident.nodes),
         "domains": list(incident.domains),
+        "ends": list(incident.ends),
+        "overruled": list(incident.overruled),
         "bounds": {
             name: [_instant(low), _instant(high)] if name.endswith("_at") else [low, high]
             for name, (low, high) in sorted(incident.bounds.items())

@@ -8,11 +8,14 @@ from __future__ import annotations
 from ckpt_audit.ingest.base import SURE, Format
 from ckpt_audit.ingest.formats.checkpoint_listing import CHECKPOINT_LISTING
 from ckpt_audit.ingest.formats.cycle_info import CYCLE_INFO
+from ckpt_audit.ingest.formats.health_log import HEALTH_LOG
 from ckpt_audit.ingest.formats.job_log import JOB_LOG
 from ckpt_audit.ingest.formats.kernel_log import KERNEL_LOG
 from ckpt_audit.ingest.formats.progress_txt import PROGRESS_TXT
+from ckpt_audit.ingest.formats.slurm_events import SLURM_EVENTS
 from ckpt_audit.ingest.formats.slurm_sacct import SLURM_SACCT
 from ckpt_audit.ingest.formats.slurm_topology import SLURM_TOPOLOGY
+from ckpt_audit.ingest.formats.slurmctld_log import SLURMCTLD_LOG
 from ckpt_audit.ingest.formats.tracker_history import TRACKER_HISTORY
 
 FORMATS: tuple[Format, ...] = (
@@ -20,6 +23,9 @@ FORMATS: tuple[Format, ...] = (
     KERNEL_LOG,
     SLURM_SACCT,
     SLURM_TOPOLOGY,
+    SLURM_EVENTS,
+    SLURMCTLD_LOG,
+    HEALTH_LOG,
     CHECKPOINT_LISTING,
     PROGRESS_TXT,
     CYCLE_INFO,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,11 +35,13 @@ class ReadOptions:
         delimiter: What separates its columns, or None to find it.
         observed_us: When a folder is looked at (UTC microseconds); None for files, which say so
             themselves or do not.
+        health_pattern: For lines of health logs, or None: the usual forms.
     """
 
     columns: tuple[str, ...] | None = None
     delimiter: str | None = None
     observed_us: int | None = None
+    health_pattern: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

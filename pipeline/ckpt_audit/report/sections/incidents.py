@@ -230,7 +230,7 @@ def _facts(ctx: Context, incident: Incident) -> tuple[tuple[str, str], ...]:
         ("Steps", resumed),
         ("Newest verified checkpoint then", _verified(incident)),
         ("Work at risk", duration(incident.unsaved_work_s)),
-        ("Noticed by", incident.detector or "unknown"),
+        ("Noticed by", _noticed_by(incident)),
         ("Stages of recovery", stages or "unknown"),
         ("State came back from", incident.recovery_source.replace("_", " ")),
         ("Attempts that failed", whole(incident.attempts)),
@@ -241,7 +241,17 @@ def _facts(ctx: Context, incident: Incident) -> tuple[tuple[str, str], ...]:
         ("Noticed at", f"{date_time_s(incident.detected_at)} UTC"),
         ("First step again", f"{date_time_s(incident.first_step_at)} UTC"),
     )
-    return tuple((k, v.replace("unknown UTC", "unknown")) for k, v in facts)
+    overruled = tuple(("Overruled by a person", words) for words in incident.overruled)
+    if incident.excluded:
+        overruled += (("Excluded", "by a person: it is in no figure"),)
+    return overruled + tuple((k, v.replace("unknown UTC", "unknown")) for k, v in facts)
+
+
+def _noticed_by(incident: Incident) -> str:
+    who = incident.detector or "unknown"
+    if incident.detection_timeout_s is None:
+        return who
+    return f"{who}, after a configured wait of {duration(incident.detection_timeout_s)}"
 
 
 def _more(nodes: tuple[str, ...]) -> str:

@@ -18,8 +18,6 @@ STAGES: tuple[tuple[str, str], ...] = (
     ("Load", "restore_s"),
     ("Warm-up", "warmup_s"),
 )
-SAME_SHARE = 0.6
-FEWEST = 5
 MOST_DOTS = 100
 
 
@@ -121,15 +119,14 @@ def _row(name: str, sample: Sample) -> Row:
 
 
 def _timeout(ctx: Context) -> str:
-    """Says when most failures were noticed after the same time: a configured limit."""
-    values = sorted(_values(ctx.failures, "detection_s"))
-    if len(values) < FEWEST:
+    """Says how many failures were noticed only when a configured wait was over."""
+    waited = [i for i in ctx.failures if i.detection_timeout_s is not None]
+    if not waited:
         return ""
-    middle = values[len(values) // 2]
-    same = [v for v in values if middle > 0 and abs(v - middle) <= 0.05 * middle]
-    if len(same) < SAME_SHARE * len(values):
-        return ""
+    limits = sorted({i.detection_timeout_s or 0.0 for i in waited})
+    told = ", ".join(duration(limit) for limit in limits)
+    verb = "was" if len(waited) == 1 else "were"
     return (
-        f"{len(same):,} of {plural(len(values), 'failure')} were noticed after about "
-        f"{duration(middle)}: that is likely a configured limit, not the speed of the fault."
+        f"{len(waited):,} of {plural(len(ctx.failures), 'failure')} {verb} noticed when a "
+        f"configured wait was over ({told}). A shorter wait notices them earlier."
     )

@@ -1,0 +1,197 @@
+"""What a person overrules holds, is shown with its reason, and survives reading everything anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ckpt_audit.config_load import FILE_NAME, load_config
+from ckpt_audit.errors import ConfigError
+from tests.laws.site import site
+
+from .conftest import Site
+
+Json = dict[str, Any]
+ALL = ("--since", "2026-01-01", "--until", "2027-01-01")
+CRASH, HANG, LIMIT = "llama-s39-1", "llama-s79-1", "llama-s119-1"
+
+
+def _write(here: Site, corrections: str = "") -> None:
+    for name, lines in site().items():
+        (here.folder / name).write_text("".join(f"{line}\n" for line in lines))
+    (here.folder / "ckpt-audit.toml").write_text(f'timezone = "UTC"\n{corrections}')
+
+
+def _read(here: Site) -> None:
+    here.run("ingest", *sorted(here.folder.glob("s*.*")), here.folder / "kernel.log")
+
+
+def _incidents(here: Site) -> dict[str, Json]:
+    return {item["id"]: item for item in here.json("incidents", *ALL)["incidents"]}
+
+
+@pytest.fixture(scope="module")
+def plain(new_site: Callable[[], Site]) -> dict[str, Json]:
+    """The incidents as they are found."""
+    here = new_site()
+    _write(here)
+    _read(here)
+    return _incidents(here)
+
+
+@pytest.fixture
+def corrected(new_site: Callable[[], Site]) -> Callable[[str], Site]:
+    """A site with corrections, read."""
+
+    def make(corrections: str) -> Site:
+        here = new_site()
+        _write(here, corrections)
+        _read(here)
+        return here
+
+    return make
+
+
+def _one(**keys: str) -> str:
+    return "[[correction]]\n" + "".join(
+        f"{key} = {value if key in ('at', 'start', 'end') else repr(value)}\n".replace("'", '"')
+        for key, value in keys.items()
+    )
+
+
+def test_reclassify(corrected: Callable[[str], Site], plain: dict[str, Json]) -> None:
+    here = corrected(
+        _one(action="reclassify", incident=HANG, kind="planned", cause="operator", reason="drill")
+    )
+    found = _incidents(here)
+    assert (found[HANG]["kind"], found[HANG]["cause"]) == ("planned", "operator")
+    assert found[HANG]["detection_s"] is None
+    assert found[HANG]["overruled"] == ["reclassify: drill"]
+    assert plain[HANG]["kind"] == "failure"
+    assert found[CRASH] == plain[CRASH] | {"evidence": found[CRASH]["evidence"]}
+    report = here.json("report", *ALL)
+    assert any(one["kind"] == "overruled" and "drill" in one["text"] for one in report["findings"])
+    assert "drill" in here.run("explain", HANG)
+    here.run("report", *ALL, "-o", here.folder / "page.html")
+    assert "drill" in (here.folder / "page.html").read_text()
+
+
+def test_set_a_moment(corrected: Callable[[str], Site], plain: dict[str, Json]) -> None:
+    was = plain[HANG]
+    here = corrected(
+        _one(action="set", incident=HANG, moment="detected_at", at="2026-05-30T21:20:00Z",
+             reason="pager")
+    )  # fmt: skip
+    found = _incidents(here)[HANG]
+    assert found["detected_at"] == "2026-05-30T21:20:00+00:00" < was["detected_at"]
+    assert found["loss_s"] == pytest.approx(was["loss_s"])
+    assert found["detector"] == "person"
+
+
+def test_a_moment_out_of_order_does_not_hold(
+    corrected: Callable[[str], Site], plain: dict[str, Json]
+) -> None:
+    here = corrected(
+        _one(action="set", incident=HANG, moment="fault_at", at="2026-06-09T00:00:00Z", reason="x")
+    )
+    assert _incidents(here)[HANG]["fault_at"] == plain[HANG]["fault_at"]
+    kinds = {one["kind"]: one["text"] for one in here.json("report", *ALL)["findings"]}
+    assert "before or after its neighbours" in kinds["correction_unused"]
+
+
+def test_merge_and_what_does_not_follow(corrected: Callable[[str], Site]) -> None:
+    here = corrected(_one(action="merge", incident=HANG, into=CRASH, reason="same switch"))
+    found = _incidents(here)
+    assert set(found) == {CRASH, LIMIT}
+    assert found[CRASH]["attempts"] == 3
+    assert found[CRASH]["ends"] == [CRASH, HANG]
+    wrong = corrected(_one(action="merge", incident=LIMIT, into=CRASH, reason="no"))
+    assert set(_incidents(wrong)) == {CRASH, HANG, LIMIT}
+    texts = [
+        one["text"]
+        for one in wrong.json("report", *ALL)["findings"]
+        if one["kind"] == "correction_unused"
+    ]
+    assert len(texts) == 1
+    assert "does not follow" in texts[0]
+
+
+def test_split_takes_a_merge_back(corrected: Callable[[str], Site], plain: dict[str, Json]) -> None:
+    here = corrected(
+        _one(action="merge", incident=HANG, into=CRASH, reason="same switch")
+        + _one(action="split", incident="llama-s1-1", reason="nothing of that name")
+    )
+    texts = [one["text"] for one in here.json("report", *ALL)["findings"]]
+    assert any("no incident of that name" in text for text in texts)
+
+
+def test_exclude_cuts_time_and_events(
+    corrected: Callable[[str], Site], plain: dict[str, Json]
+) -> None:
+    here = corrected(
+        _one(action="exclude", start="2026-05-30T20:50:00Z", end="2026-05-30T21:40:00Z",
+             reason="acceptance test")
+    )  # fmt: skip
+    found = _incidents(here)
+    assert [item["excluded"] for item in found.values()] == [
+        "2026-05-30T20:50" <= item["fault_at"] < "2026-05-30T21:40" for item in plain.values()
+    ]
+    assert any(item["excluded"] for item in found.values())
+    report = here.json("report", *ALL)
+    events = sum(not item["excluded"] and item["kind"] == "failure" for item in found.values())
+    m = {row["population"]: row for row in report["estimate"]["runs"][0]["m"]}
+    assert m["all"]["incidents"] == events
+    assert any("in no figure" in one["text"] for one in report["findings"])
+
+
+def test_corrections_survive_reading_anew(
+    corrected: Callable[[str], Site], new_site: Callable[[], Site]
+) -> None:
+    text = _one(action="reclassify", incident=HANG, cause="network", reason="switch log")
+    here = corrected(text)
+    first = here.json("incidents", *ALL)
+    here.run("forget", here.folder)
+    _read(here)
+    assert here.json("incidents", *ALL) == first
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[correction]]\naction = 'erase'\nreason = 'x'\n", "must be one of merge"),
+        ("[[correction]]\naction = 'split'\nincident = 'a'\n", "needs 'reason'"),
+        ("[[correction]]\naction = 'merge'\nincident = 'a'\nreason = 'x'\n", "needs 'into'"),
+        (_one(action="split", incident="a", kind="planned", reason="x"), "has no meaning"),
+        (_one(action="reclassify", incident="a", reason="x"), "say 'kind' or 'cause'"),
+        ("[[correction]]\nacton = 'split'\n", "needs 'action'"),
+        (_one(action="exclude", start="2026-05-02", end="2026-05-01", reason="x"), "ends before"),
+    ],
+)
+def test_a_wrong_correction_is_one_line(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)) as told:
+        load_config({}, {}, Path(), lambda path: text if path.name == FILE_NAME else None)
+    assert re.fullmatch(r"\S*ckpt-audit\.toml:\d+", told.value.where or "")
+
+
+def test_a_source_read_in_the_wrong_zone_is_forgotten(
+    new_site: Callable[[], Site], plain: dict[str, Json]
+) -> None:
+    """Forgetting a mistake and reading again equals never having made it."""
+    here = new_site()
+    for name, lines in site().items():
+        (here.folder / name).write_text("".join(f"{line}\n" for line in lines))
+    here.run("ingest", *sorted(here.folder.glob("s*.*")), here.folder / "kernel.log",
+             "--tz", "Asia/Tokyo")  # fmt: skip
+    wrong = _incidents(here)
+    assert wrong[HANG]["fault_at"] != plain[HANG]["fault_at"]
+    here.run("forget", here.folder)
+    (here.folder / "ckpt-audit.toml").write_text('timezone = "UTC"\n')
+    _read(here)
+    right = _incidents(here)
+    for item in (*right.values(), *plain.values()):
+        item.pop("evidence", None)
+    assert right == plain
