@@ -118,13 +118,6 @@ class Incident:
     bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
 
-    @property
-    def precursor_lead_s(self) -> float | None:
-        """How long before the fault its first precursor came, seconds."""
-        if self.precursor_at is None or self.fault_at is None:
-            return None
-        return (self.fault_at - self.precursor_at) / 1e6
-
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:

@@ -486,7 +486,19 @@ UNKNOWN_ADVICE = IntervalAdvice(
 def unknown_incident() -> Incident:
     """An end of which nothing but its being is known, and from which nothing came back."""
     known = month().runs[0].incidents[0]
-    keep = {"id", "run", "ordinal", "kind", "rule", "evidence", "bounds", "domains", "nodes"}
+    keep = {
+        "id",
+        "run",
+        "ordinal",
+        "kind",
+        "rule",
+        "evidence",
+        "bounds",
+        "domains",
+        "nodes",
+        "ends",
+        "overruled",
+    }
     blank: dict[str, object] = {
         name: None for name in Incident.__dataclass_fields__ if name not in keep
     }

@@ -31,7 +31,7 @@ _VALUES = (
     "resume_step verified_step verified_grade verified_checkpoint_age_s verified_step_hindsight "
     "unsaved_work_s attempted_checkpoint_age_s steps_lost lost_work_s repeated_s detection_s "
     "replacement_s retries_s launch_s restore_s warmup_s recovery_s recovery_source loss_s "
-    "loss_acc_s detector detection_timeout_s precursor_lead_s excluded"
+    "loss_acc_s detector detection_timeout_s excluded"
 ).split()
 
 
@@ -136,7 +136,7 @@ def incident_row(incident: Incident, correlation: Correlation | None) -> Json:
         **{name: getattr(incident, name) for name in _VALUES},
         "nodes": list(incident.nodes),
         "domains": list(incident.domains),
-        "ends": list(incident.ends),
+        "ends": list(incident.ends) if len(incident.ends) > 1 else [],
         "overruled": list(incident.overruled),
         "bounds": {
             name: [_instant(low), _instant(high)] if name.endswith("_at") else [low, high]

@@ -237,7 +237,8 @@ def _facts(ctx: Context, incident: Incident) -> tuple[tuple[str, str], ...]:
         ("Jobs", ", ".join(incident.job_ids) or "unknown"),
         ("Nodes", ", ".join(incident.nodes[:20]) + _more(incident.nodes) or "unknown"),
         ("Failure domains", ", ".join(incident.domains) or "unknown"),
-        ("Together with others", together),
+        # said where there is something to say
+        *((("Together with others", together),) if found and found.label != "isolated" else ()),
         ("Noticed at", f"{date_time_s(incident.detected_at)} UTC"),
         ("First step again", f"{date_time_s(incident.first_step_at)} UTC"),
     )
