@@ -233,7 +233,7 @@ def _facts(ctx: Context, incident: Incident) -> tuple[tuple[str, str], ...]:
         ("Noticed by", _noticed_by(incident)),
         ("Stages of recovery", stages or "unknown"),
         ("State came back from", incident.recovery_source.replace("_", " ")),
-        ("Attempts that failed", whole(incident.attempts)),
+        *((("Attempts that failed", whole(incident.attempts)),) if incident.attempts != 1 else ()),
         ("Jobs", ", ".join(incident.job_ids) or "unknown"),
         ("Nodes", ", ".join(incident.nodes[:20]) + _more(incident.nodes) or "unknown"),
         ("Failure domains", ", ".join(incident.domains) or "unknown"),
