@@ -40,6 +40,7 @@
 -- column cancel_at: UTC us of it
 -- column cancel_reason: reason as the scheduler says it, '' when it gives none
 -- column log_path: checkpoint folder that it loads from or saves to
+-- column settings: what it says of its configuration, as name=value, in order
 WITH line AS (
     SELECT
         source_id,
@@ -124,7 +125,14 @@ gathered AS (
             AS cancel_reason,
         arg_min(path, line_no) FILTER (
             WHERE kind IN ('save_started', 'save_done', 'load_started', 'load_done')
-        ) AS log_path
+        ) AS log_path,
+        list(DISTINCT code ORDER BY code) FILTER (
+            WHERE kind = 'setting'
+            AND split_part(code, '=', 1) IN (
+                'async_save', 'global_batch_size', 'non_persistent_save_interval', 'release',
+                'save_interval'
+            )
+        ) AS settings
     FROM placed
     GROUP BY source_id, attempt_no
 ),
@@ -189,6 +197,7 @@ SELECT
     kept.cancel_line,
     kept.cancel_at,
     kept.cancel_reason,
-    kept.log_path
+    kept.log_path,
+    coalesce(kept.settings, []) AS settings
 FROM kept
 LEFT JOIN target ON kept.source_id = target.source_id

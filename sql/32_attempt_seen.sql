@@ -59,6 +59,7 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
+-- column settings: what it says of its configuration, as name=value
 WITH job_group AS (
     SELECT
         job.*,

@@ -1,6 +1,6 @@
 -- table: attempt
 -- grain: one execution of the training program of a run, with the epoch that it belongs to
--- reads: attempt_seen
+-- reads: attempt_seen, epoch_setting
 -- params:
 -- column run: name of the run
 -- column attempt: counts the run's attempts in time, from 1
@@ -59,25 +59,84 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
+-- column settings: what it says of its configuration, as name=value
 -- column epoch: counts the stretches of the run with one configuration, from 1
-WITH sized AS (
+-- column epoch_why: what changed where an epoch begins, in words, else null
+WITH described AS (
     SELECT
         run,
         attempt,
         n_accelerators,
-        lag(n_accelerators) OVER (PARTITION BY run ORDER BY attempt) AS before_accelerators
+        CASE WHEN len(settings) > 0 THEN settings END AS settings,
+        first_step_at,
+        -- without what names one checkpoint
+        regexp_replace(
+            rtrim(log_path, '/'),
+            '/((global_step|iter_|step[-_=]?|checkpoint[-_]?|epoch=)?[0-9]+[^/]*(/.*)?|latest[^/]*)$',
+            ''
+        ) AS root
     FROM attempt_seen
     WHERE n_step_lines > 0
+),
+
+compared AS (
+    SELECT
+        *,
+        lag(n_accelerators IGNORE NULLS) OVER run_order AS before_accelerators,
+        lag(settings IGNORE NULLS) OVER run_order AS before_settings,
+        lag(root IGNORE NULLS) OVER run_order AS before_root,
+        lag(first_step_at) OVER run_order AS before_at
+    FROM described
+    WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
+),
+
+changed AS (
+    SELECT
+        run,
+        attempt,
+        nullif(
+            concat_ws(
+                '; ',
+                CASE
+                    WHEN n_accelerators <> before_accelerators
+                        THEN
+                            'accelerators ' || before_accelerators || ' to ' || n_accelerators
+                END,
+                CASE
+                    WHEN settings <> before_settings
+                        THEN
+                            array_to_string(
+                                list_filter(
+                                    settings, lambda one: NOT list_contains(before_settings, one)
+                                ),
+                                ', '
+                            )
+                END,
+                CASE WHEN root <> before_root THEN 'saves to ' || root END,
+                (
+                    SELECT string_agg(
+                        coalesce(nullif(epoch_setting.reason, ''), 'configured'), '; '
+                        ORDER BY epoch_setting.start_at
+                    )
+                    FROM epoch_setting
+                    WHERE
+                        epoch_setting.run = compared.run
+                        AND epoch_setting.start_at <= compared.first_step_at
+                        AND epoch_setting.start_at > compared.before_at
+                )
+            ),
+            ''
+        ) AS why
+    FROM compared
 ),
 
 numbered AS (
     SELECT
         run,
         attempt,
-        1 + sum(coalesce(n_accelerators <> before_accelerators, FALSE)::INTEGER) OVER (
-            PARTITION BY run ORDER BY attempt
-        ) AS epoch
-    FROM sized
+        why,
+        1 + sum((why IS NOT NULL)::INTEGER) OVER (PARTITION BY run ORDER BY attempt) AS epoch
+    FROM changed
 )
 
 -- what never did a step has the configuration of what came before it
@@ -88,7 +147,8 @@ SELECT
             PARTITION BY attempt_seen.run ORDER BY attempt_seen.attempt
         ),
         1
-    )::BIGINT AS epoch
+    )::BIGINT AS epoch,
+    numbered.why AS epoch_why
 FROM attempt_seen
 LEFT JOIN numbered
     ON attempt_seen.run = numbered.run AND attempt_seen.attempt = numbered.attempt

@@ -43,26 +43,43 @@ WITH progressed AS (
             AND (attempt.epoch IS NOT DISTINCT FROM baseline.epoch)
 ),
 
-compared AS (
+-- a stretch of failures lasts until a checkpoint newer than the state resumed from is verified
+reached AS (
     SELECT
         *,
         row_number() OVER run_order AS position,
         lag(attempt) OVER run_order AS previous_attempt,
         lag(kind) OVER run_order AS previous_kind,
+        lag(signature) OVER run_order AS previous_signature,
+        lag(last_step) OVER run_order AS previous_step,
+        sum((new_verified_step IS NOT NULL)::INTEGER) OVER (
+            PARTITION BY run ORDER BY attempt
+        ) AS stretch
+    FROM progressed
+    WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
+),
+
+compared AS (
+    SELECT
+        *,
         coalesce(
             kind = 'failure'
-            AND lag(kind) OVER run_order = 'failure'
+            AND previous_kind = 'failure'
             AND new_verified_step IS NULL
-            AND signature = lag(signature) OVER run_order
-            AND abs(last_step - lag(last_step) OVER run_order) < line_steps,
+            AND signature = previous_signature
+            AND abs(last_step - previous_step) < line_steps,
             FALSE
         ) AS is_repeat,
         coalesce(
-            kind = 'failure' AND lag(kind) OVER run_order = 'failure' AND new_verified_step IS NULL,
+            kind = 'failure'
+            AND sum((kind = 'failure')::INTEGER) OVER (
+                PARTITION BY run, stretch
+                ORDER BY attempt
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) > 0,
             FALSE
         ) AS is_early
-    FROM progressed
-    WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
+    FROM reached
 )
 
 SELECT

@@ -1,6 +1,6 @@
 -- table: run
 -- grain: one logical training run
--- reads: attempt, ending, ledger, run_setting
+-- reads: attempt, epoch, ending, ledger, run_setting
 -- params:
 -- column run: name
 -- column user_name: who
@@ -20,7 +20,7 @@
 -- column last_step: high-water step
 -- column target_step: where it is complete
 -- column allocated_us: sum of the allocations
--- column configured_steps: configured interval in steps, null when not set
+-- column configured_steps: configured interval in steps; as the program says where it is not set
 -- column configured_us: configured interval in time, null when not set
 WITH total AS (
     SELECT
@@ -50,10 +50,17 @@ SELECT
     max(attempt.last_step) AS last_step,
     max(attempt.target_step) AS target_step,
     any_value(total.allocated_us) AS allocated_us,
-    any_value(run_setting.configured_interval_steps) AS configured_steps,
+    coalesce(
+        any_value(run_setting.configured_interval_steps),
+        CASE
+            WHEN any_value(run_setting.configured_interval_us) IS NULL
+                THEN arg_max(epoch.save_interval_steps, epoch.epoch)
+        END
+    ) AS configured_steps,
     any_value(run_setting.configured_interval_us) AS configured_us
 FROM attempt
 LEFT JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
 LEFT JOIN total ON attempt.run = total.run
 LEFT JOIN run_setting ON attempt.run = run_setting.run
+LEFT JOIN epoch ON attempt.run = epoch.run AND attempt.epoch = epoch.epoch
 GROUP BY attempt.run
