@@ -54,7 +54,11 @@ distinct_stretch AS (
     QUALIFY
         row_number() OVER (
             PARTITION BY node, state, started_at // 60000000
-            ORDER BY reason <> '' DESC, ended_at IS NOT NULL DESC, source_id, line_no
+            ORDER BY
+                reason <> '' DESC,
+                ended_at IS NOT NULL DESC,
+                source_id ASC,
+                line_no ASC
         ) = 1
 )
 

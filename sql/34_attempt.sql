@@ -72,7 +72,8 @@ WITH described AS (
         -- without what names one checkpoint
         regexp_replace(
             rtrim(log_path, '/'),
-            '/((global_step|iter_|step[-_=]?|checkpoint[-_]?|epoch=)?[0-9]+[^/]*(/.*)?|latest[^/]*)$',
+            '/((global_step|iter_|step[-_=]?|checkpoint[-_]?|epoch=)?[0-9]+[^/]*(/.*)?'
+            || '|latest[^/]*)$',
             ''
         ) AS root
     FROM attempt_seen
@@ -90,10 +91,28 @@ compared AS (
     WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
 ),
 
+-- an epoch of the configuration begins with the first attempt after its moment
+configured AS (
+    SELECT
+        compared.run,
+        compared.attempt,
+        string_agg(
+            coalesce(nullif(epoch_setting.reason, ''), 'configured'), '; '
+            ORDER BY epoch_setting.start_at
+        ) AS reason
+    FROM compared
+    INNER JOIN epoch_setting
+        ON
+            compared.run = epoch_setting.run
+            AND epoch_setting.start_at <= compared.first_step_at
+            AND epoch_setting.start_at > compared.before_at
+    GROUP BY compared.run, compared.attempt
+),
+
 changed AS (
     SELECT
-        run,
-        attempt,
+        compared.run,
+        compared.attempt,
         nullif(
             concat_ws(
                 '; ',
@@ -105,29 +124,16 @@ changed AS (
                 CASE
                     WHEN settings <> before_settings
                         THEN
-                            array_to_string(
-                                list_filter(
-                                    settings, lambda one: NOT list_contains(before_settings, one)
-                                ),
-                                ', '
-                            )
+                            'now ' || array_to_string(settings, ', ')
                 END,
                 CASE WHEN root <> before_root THEN 'saves to ' || root END,
-                (
-                    SELECT string_agg(
-                        coalesce(nullif(epoch_setting.reason, ''), 'configured'), '; '
-                        ORDER BY epoch_setting.start_at
-                    )
-                    FROM epoch_setting
-                    WHERE
-                        epoch_setting.run = compared.run
-                        AND epoch_setting.start_at <= compared.first_step_at
-                        AND epoch_setting.start_at > compared.before_at
-                )
+                configured.reason
             ),
             ''
         ) AS why
     FROM compared
+    LEFT JOIN configured
+        ON compared.run = configured.run AND compared.attempt = configured.attempt
 ),
 
 numbered AS (

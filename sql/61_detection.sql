@@ -26,8 +26,9 @@ candidate AS (
         noticed.incident,
         noticed.detection_us,
         coalesce(
-            try_cast(nullif(regexp_extract(sign.text, 'Timeout\(ms\)=([0-9]{1,12})', 1), '') AS BIGINT)
-            * 1000,
+            1000 * try_cast(
+                nullif(regexp_extract(sign.text, 'Timeout\(ms\)=([0-9]{1,12})', 1), '') AS BIGINT
+            ),
             sign.logged_at - sign.onset_at
         ) AS timeout_us,
         1 AS rank,

@@ -476,8 +476,8 @@ SELECT
     coalesce(culprit_domain.domains, []) AS domains,
     members.ends,
     coalesce(word.overruled, []) AS overruled,
-    EXISTS (
-        SELECT 1
+    (
+        SELECT count(*) > 0
         FROM correction
         WHERE
             correction.action = 'exclude'

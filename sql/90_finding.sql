@@ -298,7 +298,9 @@ SELECT
         WHEN correction.action = 'exclude' THEN 'no run has time in that stretch'
         WHEN
             correction.incident NOT IN (
-                SELECT ending.stop_id FROM ending WHERE ending.stop_id IS NOT NULL
+                SELECT ending.stop_id
+                FROM ending
+                WHERE ending.stop_id IS NOT NULL
             )
             THEN 'there is no incident of that name'
         WHEN correction.action = 'merge' THEN 'the one incident does not follow the other'

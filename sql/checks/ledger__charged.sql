@@ -22,7 +22,12 @@ whole AS (
     INNER JOIN span ON chain.run = span.run AND chain.attempt = span.attempt
     WHERE
         chain.incident IS NOT NULL
-        AND chain.run NOT IN (SELECT run FROM counted GROUP BY run HAVING count(*) > 1)
+        AND chain.run NOT IN (
+            SELECT counted.run
+            FROM counted
+            GROUP BY counted.run
+            HAVING count(*) > 1
+        )
     GROUP BY chain.run, chain.incident
     HAVING bool_and(ending.detected_at <= span.to_at AND span.takeover_at IS NULL)
 )

@@ -21,5 +21,9 @@ WHERE
     -- a hole is a stretch that a person excluded
     AND NOT (
         before_at < start_at
-        AND run IN (SELECT counted.run FROM counted WHERE counted.start_at = sequence.start_at)
+        AND run IN (
+            SELECT counted.run
+            FROM counted
+            WHERE counted.start_at = sequence.start_at
+        )
     )
