@@ -6,6 +6,7 @@
 -- column epoch: epoch
 -- column n_clean: clean lines behind it
 -- column step_us: median time of a step
+-- column healthy_us: time of a step at its fast sustained level, however long it was slower
 -- column line_us: median time between two step lines
 -- column line_steps: usual number of steps between two step lines
 -- column spread_us: 84th percentile less median of the time between two step lines
@@ -17,6 +18,7 @@ WITH clean AS (
         epoch,
         n_steps,
         gap_us,
+        near_us,
         gap_us // n_steps AS per_step_us
     FROM step_gap
     WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0 AND draining_seq IS NULL
@@ -28,6 +30,7 @@ middle AS (
         epoch,
         count(*) AS n_clean,
         quantile_disc(per_step_us, 0.5) AS step_us,
+        coalesce(quantile_disc(near_us, 0.1), quantile_disc(per_step_us, 0.5)) AS healthy_us,
         quantile_disc(gap_us, 0.5) AS line_us,
         quantile_disc(n_steps, 0.5) AS line_steps,
         quantile_disc(gap_us, 0.84) - quantile_disc(gap_us, 0.5) AS spread_us
@@ -53,6 +56,7 @@ SELECT
     middle.epoch,
     middle.n_clean,
     middle.step_us,
+    middle.healthy_us,
     middle.line_us,
     middle.line_steps,
     middle.spread_us,

@@ -148,6 +148,23 @@ measured AS (
             AND (save.epoch IS NOT DISTINCT FROM baseline.epoch)
 ),
 
+-- timers that tell much less or more than the steps around the saves do are not believed
+trusted AS (
+    SELECT
+        *,
+        coalesce(10 * error_us <= gap_cost_us, FALSE) AS is_resolved,
+        coalesce(
+            quantile_disc(abs(gap_cost_us - coalesce(timer_us, span_us)), 0.5) FILTER (
+                WHERE NOT is_async AND 10 * error_us <= gap_cost_us
+            ) OVER (PARTITION BY run)
+            > quantile_disc(gap_cost_us, 0.5) FILTER (
+                WHERE NOT is_async AND 10 * error_us <= gap_cost_us
+            ) OVER (PARTITION BY run) // 5,
+            FALSE
+        ) AS has_wrong_timers
+    FROM measured
+),
+
 priced AS (
     SELECT
         *,
@@ -164,8 +181,9 @@ priced AS (
             WHEN is_async THEN coalesce(drained_us, gap_cost_us)
             WHEN
                 gap_cost_us IS NOT NULL
-                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, span_us) IS NULL)
+                AND (is_resolved OR coalesce(timer_us, span_us) IS NULL)
                 THEN gap_cost_us
+            WHEN has_wrong_timers THEN NULL
             ELSE coalesce(timer_us, span_us)
         END AS cost_us,
         CASE
@@ -174,8 +192,9 @@ priced AS (
             WHEN is_async THEN NULL
             WHEN
                 gap_cost_us IS NOT NULL
-                AND (10 * error_us <= gap_cost_us OR coalesce(timer_us, span_us) IS NULL)
+                AND (is_resolved OR coalesce(timer_us, span_us) IS NULL)
                 THEN 'gap'
+            WHEN has_wrong_timers THEN NULL
             WHEN timer_us IS NOT NULL THEN 'timer'
             WHEN span_us IS NOT NULL THEN 'stated'
         END AS cost_origin,
@@ -185,7 +204,7 @@ priced AS (
             begun_at,
             done_at - coalesce(timer_us, span_us, 0)
         ) AS captured_at
-    FROM measured
+    FROM trusted
 ),
 
 -- a later attempt that came up from this very step proves the save, whatever was printed
@@ -515,8 +534,9 @@ SELECT
         AS commit_us,
     CASE WHEN is_async THEN drained_us - coalesce(block_us, 0) END AS drain_us,
     n_drain_steps,
-    CASE WHEN is_complete THEN least(cost_us, limit_us) END AS cost_us,
-    CASE WHEN is_complete THEN greatest(0, cost_us - limit_us) END AS outage_us,
+    CASE WHEN is_complete AND cost_us IS NOT NULL THEN least(cost_us, limit_us) END AS cost_us,
+    CASE WHEN is_complete AND cost_us IS NOT NULL THEN greatest(0, cost_us - limit_us) END
+        AS outage_us,
     CASE WHEN is_complete THEN cost_origin END AS cost_origin,
     error_us,
     bad_files,

@@ -40,7 +40,7 @@ usual_save AS (
 joined AS (
     SELECT
         step_gap.*,
-        baseline.step_us AS healthy_us,
+        coalesce(baseline.healthy_us, baseline.step_us) AS healthy_us,
         baseline.hang_us,
         coalesce(step_gap.near_us, baseline.step_us, step_gap.elapsed_us) AS local_us,
         save_cost.known_us,

@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
+-- reads: event, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -55,6 +55,9 @@
 -- column retries_us: inside failed retries
 -- column replacement_us: no attempt running
 -- column recovery_us: detected to first step
+-- column data_us: of the return, skipping data, null where nothing tells
+-- column compile_us: of it, compiling
+-- column comm_init_us: of it, setting up communication
 -- column nodes: culprit nodes, where lines name them
 -- column domains: failure domains of those nodes
 -- column ends: ids of all ends that belong to it, its own first
@@ -250,6 +253,36 @@ culprit_domain AS (
     INNER JOIN raw_domain ON culprit.node = raw_domain.node
     WHERE raw_domain.kind <> 'switch'
     GROUP BY culprit.run, culprit.attempt
+),
+
+-- parts of the return that its log tells of: a duration that is printed, or from line to line
+stage_part AS (
+    SELECT
+        returned.run,
+        returned.incident,
+        event.kind,
+        coalesce(
+            max(event.duration_us),
+            nullif((max(event.logged_at) - min(event.logged_at))::BIGINT, 0)
+        ) AS part_us
+    FROM incident_head AS returned
+    INNER JOIN event ON returned.run = event.run AND returned.resumed_by = event.attempt
+    INNER JOIN attempt ON returned.run = attempt.run AND returned.resumed_by = attempt.attempt
+    WHERE
+        event.kind IN ('data_skip', 'compile', 'comm_init')
+        AND event.position < attempt.first_step_line
+    GROUP BY returned.run, returned.incident, event.kind
+),
+
+part AS (
+    SELECT
+        run,
+        incident,
+        max(part_us) FILTER (WHERE kind = 'data_skip') AS data_us,
+        max(part_us) FILTER (WHERE kind = 'compile') AS compile_us,
+        max(part_us) FILTER (WHERE kind = 'comm_init') AS comm_init_us
+    FROM stage_part
+    GROUP BY run, incident
 ),
 
 -- ends that belong together, and what a person had to say of them
@@ -472,6 +505,9 @@ SELECT
                 )
     END AS replacement_us,
     moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
+    part.data_us,
+    part.compile_us,
+    part.comm_init_us,
     coalesce(culprit.nodes, []) AS nodes,
     coalesce(culprit_domain.domains, []) AS domains,
     members.ends,
@@ -489,6 +525,7 @@ FROM moment
 INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
 LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
 LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
+LEFT JOIN part ON moment.run = part.run AND moment.incident = part.incident
 LEFT JOIN detection ON moment.run = detection.run AND moment.incident = detection.incident
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
 LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident

@@ -20,6 +20,7 @@
 -- column last_step: high-water step
 -- column target_step: where it is complete
 -- column allocated_us: sum of the allocations
+-- column n_unrecorded: executions of which the records say nothing, though they tell of others in the same log
 -- column configured_steps: configured interval in steps; as the program says where it is not set
 -- column configured_us: configured interval in time, null when not set
 WITH total AS (
@@ -50,6 +51,16 @@ SELECT
     max(attempt.last_step) AS last_step,
     max(attempt.target_step) AS target_step,
     any_value(total.allocated_us) AS allocated_us,
+    count(*) FILTER (
+        WHERE
+        attempt.job_key IS NULL
+        AND attempt.n_step_lines > 0
+        AND attempt.source_id IN (
+            SELECT other.source_id
+            FROM attempt AS other
+            WHERE other.job_key IS NOT NULL AND other.source_id IS NOT NULL
+        )
+    ) AS n_unrecorded,
     coalesce(
         any_value(run_setting.configured_interval_steps),
         CASE

@@ -59,6 +59,7 @@ class Run:
     target_step: int | None
     allocated_us: int
     missing: tuple[str, ...] = ()
+    n_unrecorded: int = 0  # executions that the records leave out, though their log shows them
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,9 @@ class Incident:
     nodes: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()  # failure domains of the culprit nodes, as "leaf:leaf3"
     detection_timeout_s: float | None = None  # configured wait that the detection was
+    data_s: float | None = None  # parts of the return, where the log tells
+    compile_s: float | None = None
+    comm_init_s: float | None = None
     ends: tuple[str, ...] = ()  # ids of all ends in its chain, its own first
     overruled: tuple[str, ...] = ()  # what persons overruled in it
     excluded: bool = False  # its fault lies in a stretch that a person excluded

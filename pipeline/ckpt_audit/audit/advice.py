@@ -106,6 +106,7 @@ def recommend_interval(
     wall_h: float = HOURS_PER_MONTH,
     wall_h_per_month: float = HOURS_PER_MONTH,
     assumptions: Sequence[Assumption] = (),
+    refusal: str | None = None,
 ) -> IntervalAdvice:
     """Recommend an interval and say whether to change to it.
 
@@ -130,6 +131,7 @@ def recommend_interval(
             it runs in part of it.
         assumptions: what was found elsewhere of any of ``ASSUMPTIONS``; they replace those made
             here. Without, the first two, timing and valid saves are untested.
+        refusal: why the data allow none, where that is known.
 
     Raises:
         ValueError: a time is not finite or, but for a cost, negative; the count is negative; an
@@ -142,7 +144,7 @@ def recommend_interval(
     current = _current(configured_s, effective_s, step_s)
     checked("n_incidents", n_incidents)
     made = gather(c_mean_s, m_used_s, m_low_s, m_high_s, c_values, assumptions)
-    refusal = _refusal(c_mean_s, m_used_s)
+    refusal = refusal or _refusal(c_mean_s, m_used_s)
     if refusal is not None or c_mean_s is None or m_used_s is None:
         return IntervalAdvice(False, "unknown", refusal or "", made, current_s=current)
     best = exact(c_mean_s, m_used_s)

@@ -164,6 +164,7 @@ def _advice(
         r_s=_mean([item.recovery_s for item in random if item.recovery_s is not None]) or 0.0,
         c_values_s=[save.cost_s for save in observed.checkpoints if save.cost_s is not None],
         n_incidents=mean_time.incidents if mean_time else 0,
+        refusal=measured.refusal,
         wall_h=calendar_h,
         assumptions=_assumptions(observed),
     )
@@ -186,7 +187,7 @@ class _Facts:
         self.newest = queries.newest_verified(warehouse, window.end_at)
         self.charged = queries.charged(warehouse)
 
-    def observed(self, run: str) -> Observed:
+    def observed(self, run: str, n_unrecorded: int) -> Observed:
         own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
         return Observed(
             incidents=own,
@@ -197,11 +198,12 @@ class _Facts:
             calendar=tuple(item for item in self.calendar if item.run == run),
             checkpoints=tuple(item for item in self.checkpoints if item.run == run),
             launches=self.launches.get(run, (0, 0)),
+            n_unrecorded=n_unrecorded,
         )
 
 
 def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
-    observed = facts.observed(run.run)
+    observed = facts.observed(run.run, run.n_unrecorded)
     measured = estimate(observed)
     cadence = facts.cadences[run.run]
     rows = [row for row in facts.ledger if row.run == run.run]

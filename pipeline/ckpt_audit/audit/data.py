@@ -79,6 +79,7 @@ class RunEstimate:
 
     Attributes:
         launches: Number of program launches; launches_reached_step: those that did a step.
+        refusal: Why there is no M, or None.
     """
 
     populations: tuple[Population, ...]
@@ -87,6 +88,7 @@ class RunEstimate:
     r: Sample
     launches: int
     launches_reached_step: int
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ from ckpt_audit.reliability.sample import summarise
 from ckpt_audit.units import S_PER_H, US_PER_S
 
 POPULATIONS = ("all", "isolated", "correlated", "interval")
+INCOMPLETE = (
+    "records incomplete: the log shows more launches than they do; take them with "
+    "sacct --duplicates"
+)
 JOINING_DOMAINS = ("leaf", "rack", "power", "node")
 
 
@@ -83,6 +87,7 @@ class Observed:
     calendar: tuple[LedgerRow, ...]
     checkpoints: tuple[Checkpoint, ...]
     launches: tuple[int, int]
+    n_unrecorded: int = 0
 
 
 def exposure_s(uptime: Iterable[UpTime]) -> float:
@@ -144,11 +149,13 @@ def estimate(observed: Observed) -> RunEstimate:
         item for item in observed.incidents if item.kind != "planned" and not item.excluded
     ]
     launches, reached = observed.launches
+    refusal = INCOMPLETE if observed.n_unrecorded else None
     return RunEstimate(
-        populations=_populations(observed),
+        populations=() if refusal else _populations(observed),
         c=summarise([save.cost_s for save in observed.checkpoints if save.cost_s is not None]),
         d=summarise([item.detection_s for item in events if item.detection_s is not None]),
         r=summarise([item.recovery_s for item in unplanned if item.recovery_s is not None]),
         launches=launches,
         launches_reached_step=reached,
+        refusal=refusal,
     )

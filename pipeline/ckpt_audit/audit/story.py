@@ -130,6 +130,18 @@ def _return(incident: Incident, say: Say) -> list[str]:
     else:
         told.append(f"It resumed from step {incident.resume_step:,}, {where}.")
     told.append(f"Its first step was complete at {say(incident.first_step_at)}.")
+    parts = [
+        (name, value)
+        for name, value in (
+            ("data", incident.data_s),
+            ("compiling", incident.compile_s),
+            ("setting up communication", incident.comm_init_s),
+        )
+        if value
+    ]
+    if parts:
+        named = ", ".join(f"{name} {format_duration(value)}" for name, value in parts)
+        told.append(f"The way there: of it {named}.")
     if incident.caught_up_at is not None:
         told.append(f"It was where it had been at {say(incident.caught_up_at)}.")
     return told

@@ -64,7 +64,7 @@ def _run(run: RunReport) -> str:
     return "\n".join(
         [
             f"{run.run.run} ({run.run.n_accelerators or 'unknown'} accelerators)",
-            table(headers, means, " >>>>>"),
+            estimate.refusal or table(headers, means, " >>>>>"),
             table(["cost", "n", "median", "mean", "p90", "max"], costs, " >>>>>"),
             launches,
         ]

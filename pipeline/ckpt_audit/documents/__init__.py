@@ -15,6 +15,7 @@ from typing import Any
 from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
+from ckpt_audit.audit.estimate import POPULATIONS
 from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.reliability.sample import Sample
 from ckpt_audit.units import US_PER_S, iso
@@ -30,8 +31,8 @@ _INSTANTS = (
 _VALUES = (
     "resume_step verified_step verified_grade verified_checkpoint_age_s verified_step_hindsight "
     "unsaved_work_s attempted_checkpoint_age_s steps_lost lost_work_s repeated_s detection_s "
-    "replacement_s retries_s launch_s restore_s warmup_s recovery_s recovery_source loss_s "
-    "loss_acc_s detector detection_timeout_s excluded"
+    "replacement_s retries_s launch_s restore_s warmup_s data_s compile_s comm_init_s recovery_s "
+    "recovery_source loss_s loss_acc_s detector detection_timeout_s excluded"
 ).split()
 
 
@@ -171,7 +172,8 @@ def _estimate(run: RunReport, data: ReportData) -> Json:
     return {
         "run": run.run.run,
         "epochs": [_epoch(run.run, data)],
-        "m": [_population(population) for population in estimate.populations],
+        "m": [_population(population) for population in estimate.populations]
+        or [_refused(name, estimate.refusal) for name in POPULATIONS if estimate.refusal],
         "shape": None,
         "trend": None,
         "c": _sample(estimate.c),
@@ -203,6 +205,12 @@ def _population(population: Population) -> Json:
         "calendar_s": population.calendar_s,
         "per_1000_acc_h": population.per_1000_acc_h,
     }
+
+
+def _refused(population: str, why: str) -> Json:
+    """A population of which no M is given: nothing but the reason."""
+    names = "m_s m_used_s low_s high_s confidence incidents exposure_s calendar_s per_1000_acc_h"
+    return {"population": population, "epoch": None, "method": why} | dict.fromkeys(names.split())
 
 
 def _sample(sample: Sample) -> Json:

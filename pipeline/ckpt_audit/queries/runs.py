@@ -32,6 +32,7 @@ def runs(warehouse: Warehouse) -> list[Run]:
             target_step=row["target_step"],
             allocated_us=row["allocated_us"],
             missing=_missing(row, has_topology, has_kernel),
+            n_unrecorded=row["n_unrecorded"],
         )
         for row in dicts(warehouse, "SELECT * FROM run ORDER BY run")
     ]
@@ -41,6 +42,8 @@ def _missing(row: dict[str, Any], has_topology: bool, has_kernel: bool) -> tuple
     missing = []
     if row["n_jobs"] == 0:
         missing.append("scheduler records: the log's span stands for the allocation")
+    if row["n_unrecorded"]:
+        missing.append("records of requeued jobs: take them with sacct --duplicates")
     if row["n_without_log"]:
         n = row["n_without_log"]
         missing.append(f"log of {n} job" + ("" if n == 1 else "s"))
