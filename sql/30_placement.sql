@@ -56,7 +56,8 @@ candidate AS (
     INNER JOIN job
         ON
             log_attempt.first_at >= job.started_at - 60000000
-            AND log_attempt.last_at <= job.observed_until + 600000000
+            -- a job that had not ended when it was recorded may have gone on since
+            AND log_attempt.last_at <= coalesce(job.ended_at, log_attempt.last_at) + 600000000
     WHERE
         log_attempt.source_id NOT IN (SELECT source_id FROM named)
         AND job.job_key NOT IN (SELECT job_key FROM named)
@@ -71,8 +72,9 @@ judged AS (
         log_attempt.first_at AS seen_at,
         coalesce(
             log_attempt.first_at
-            BETWEEN job.started_at - 60000000 AND job.observed_until + 600000000,
-            coalesce(log_attempt.launch_low <= job.observed_until, TRUE)
+            BETWEEN job.started_at - 60000000
+            AND coalesce(job.ended_at, log_attempt.first_at) + 600000000,
+            coalesce(log_attempt.launch_low <= job.ended_at, TRUE)
             AND coalesce(log_attempt.launch_high >= job.started_at, TRUE)
         ) AS fits,
         row_number() OVER (

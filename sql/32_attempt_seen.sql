@@ -77,15 +77,71 @@ WITH job_group AS (
     QUALIFY row_number() OVER (PARTITION BY job.job_key ORDER BY run_setting.ordinal) = 1
 ),
 
+-- tasks of an array that go on where another one has stopped are one run
+task_steps AS (
+    SELECT
+        concat_ws('/', job_group.cluster, job_group.user_name, job_group.job_name, job_group.work_dir)
+            AS base_key,
+        job_group.task,
+        log_attempt.loaded_step,
+        log_attempt.first_step,
+        log_attempt.last_step,
+        log_attempt.first_step_at,
+        log_attempt.last_step_at
+    FROM job_group
+    INNER JOIN placement ON job_group.job_key = placement.job_key
+    INNER JOIN log_attempt
+        ON
+            placement.source_id = log_attempt.source_id
+            AND placement.attempt_no = log_attempt.attempt_no
+    WHERE job_group.task <> '' AND log_attempt.n_step_lines > 0
+),
+
+chained_array AS (
+    SELECT DISTINCT later.base_key
+    FROM task_steps AS later
+    INNER JOIN task_steps AS earlier
+        ON
+            later.base_key = earlier.base_key
+            AND later.task <> earlier.task
+            AND earlier.last_step_at <= later.first_step_at
+            AND later.first_step > earlier.first_step
+            AND coalesce(later.loaded_step, later.first_step - 1) BETWEEN 1 AND earlier.last_step
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM task_steps AS one
+            INNER JOIN task_steps AS other
+                ON
+                    one.base_key = other.base_key
+                    AND one.task <> other.task
+                    AND one.first_step_at < other.last_step_at
+                    AND other.first_step_at < one.last_step_at
+            WHERE one.base_key = later.base_key
+        )
+),
+
 named_job AS (
     SELECT
-        *,
+        * EXCLUDE (base_key, is_chained),
         coalesce(
             'setting/' || setting_run,
-            concat_ws('/', cluster, user_name, job_name, work_dir, nullif(task, ''))
+            concat_ws('/', base_key, CASE WHEN NOT is_chained THEN nullif(task, '') END)
         ) AS group_key,
-        coalesce(setting_run, concat_ws('_', job_name, nullif(task, ''))) AS group_name
-    FROM job_group
+        coalesce(
+            setting_run,
+            concat_ws('_', job_name, CASE WHEN NOT is_chained THEN nullif(task, '') END)
+        ) AS group_name
+    FROM (
+        SELECT
+            *,
+            concat_ws('/', cluster, user_name, job_name, work_dir) AS base_key,
+            concat_ws('/', cluster, user_name, job_name, work_dir) IN (
+                SELECT chained_array.base_key
+                FROM chained_array
+            ) AS is_chained
+        FROM job_group
+    ) AS keyed
 ),
 
 -- without a scheduler record a log is known by the folder that it saves to, else by its name

@@ -15,7 +15,9 @@
 -- column phase: step, save or evaluation
 -- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
 -- column progress_at: UTC us, the last progress of any kind
+-- column last_step: last completed step before the end, or before another job took the run over
 -- column last_step_at: UTC us
+-- column overtaken_at: UTC us, another job had taken the run over, null when none did
 -- column overdue_at: UTC us, when the next line was overdue
 -- column silent_us: from the last progress to the end
 -- column hang_us: longest pause that is no hang, in this phase
@@ -124,9 +126,33 @@ sequence AS (
     WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
 ),
 
+-- a job that goes on beside its successor: the run is where the successor is
+overtaken AS (
+    SELECT
+        sequence.run,
+        sequence.attempt,
+        sequence.next_first_step_at AS overtaken_at,
+        max(step.step) AS step,
+        max(step.ended_at) AS step_at,
+        arg_max(step.line_no, step.ended_at) AS step_line
+    FROM sequence
+    INNER JOIN step ON sequence.run = step.run AND sequence.attempt = step.attempt
+    WHERE
+        sequence.job_key IS DISTINCT FROM sequence.next_job_key
+        AND sequence.next_first_step_at < sequence.last_step_at
+        AND sequence.next_first_step_at > sequence.first_step_at
+        AND step.ended_at <= sequence.next_first_step_at
+    GROUP BY sequence.run, sequence.attempt, sequence.next_first_step_at
+),
+
 progressed AS (
     SELECT
-        sequence.*,
+        sequence.* REPLACE (
+            coalesce(overtaken.step, sequence.last_step) AS last_step,
+            coalesce(overtaken.step_at, sequence.last_step_at) AS last_step_at,
+            coalesce(overtaken.step_line, sequence.last_step_line) AS last_step_line
+        ),
+        overtaken.overtaken_at,
         coalesce(tail_save.is_open, FALSE) AS is_saving,
         tail_save.done_at AS tail_done_at,
         save_law.usual_us AS save_us,
@@ -151,6 +177,8 @@ progressed AS (
         AND (sequence.job_key IS NOT NULL OR sequence.next_source_id = sequence.source_id)
             AS is_same_job
     FROM sequence
+    LEFT JOIN overtaken
+        ON sequence.run = overtaken.run AND sequence.attempt = overtaken.attempt
     LEFT JOIN tail_save
         ON sequence.run = tail_save.run AND sequence.attempt = tail_save.attempt
     LEFT JOIN save_law ON sequence.run = save_law.run
@@ -230,7 +258,10 @@ progress AS (
 stopped AS (
     SELECT
         * EXCLUDE (raw_stop_at),
-        greatest(raw_stop_at, progress_at) AS stop_at,
+        CASE
+            WHEN overtaken_at IS NOT NULL THEN greatest(overtaken_at, progress_at)
+            ELSE greatest(raw_stop_at, progress_at)
+        END AS stop_at,
         progress_at
         + CASE
             WHEN is_saving THEN coalesce(save_us, line_us, 0)
@@ -238,8 +269,12 @@ stopped AS (
             ELSE coalesce(line_us, 0)
         END
             AS overdue_at,
-        greatest(raw_stop_at, progress_at) - progress_at AS silent_us,
-        coalesce(greatest(raw_stop_at, progress_at) - progress_at > hang_us, FALSE) AS is_hang
+        CASE
+            WHEN overtaken_at IS NOT NULL THEN greatest(overtaken_at, progress_at)
+            ELSE greatest(raw_stop_at, progress_at)
+        END - progress_at AS silent_us,
+        overtaken_at IS NULL
+        AND coalesce(greatest(raw_stop_at, progress_at) - progress_at > hang_us, FALSE) AS is_hang
     FROM progress
 ),
 
@@ -427,6 +462,7 @@ ruled AS (
         *,
         CASE
             WHEN ending <> 'interrupted' THEN NULL
+            WHEN overtaken_at IS NOT NULL THEN 16
             WHEN is_in_planned_window AND NOT has_sign AND NOT is_hang THEN 14
             WHEN word = 'NODE_FAIL' OR reason = 'NODE FAILURE' THEN 1
             WHEN
@@ -458,7 +494,7 @@ decided AS (
             WHEN rule_no IS NULL THEN NULL
             WHEN rule_no = 5 THEN 'preemption'
             WHEN rule_no = 15 THEN 'mitigation'
-            WHEN rule_no IN (3, 7, 9, 13, 14) THEN 'planned'
+            WHEN rule_no IN (3, 7, 9, 13, 14, 16) THEN 'planned'
             WHEN rule_no = 12 THEN 'unknown'
             ELSE 'failure'
         END AS kind,
@@ -475,7 +511,7 @@ decided AS (
             WHEN rule_no = 15 THEN coalesce(drain_cause, 'unknown')
             WHEN rule_no = 3 THEN 'operator'
             WHEN rule_no = 7 THEN 'scheduler'
-            WHEN rule_no IN (9, 13, 14) THEN 'operator'
+            WHEN rule_no IN (9, 13, 14, 16) THEN 'operator'
             ELSE coalesce(sign_cause, 'unknown')
         END AS cause,
         CASE rule_no
@@ -494,6 +530,7 @@ decided AS (
             WHEN 11 THEN 'it ended, nothing says why, and a later attempt took over'
             WHEN 12 THEN 'progress ended, nothing says how, and no later attempt is known'
             WHEN 14 THEN 'it ended for planned work, with no sign of a fault'
+            WHEN 16 THEN 'another job took the run over while it was still going on'
             WHEN 15
                 THEN
                     CASE
@@ -571,7 +608,9 @@ SELECT
     phase,
     evaluated_at,
     progress_at,
+    last_step,
     last_step_at,
+    overtaken_at,
     overdue_at,
     silent_us,
     hang_us,

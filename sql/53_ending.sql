@@ -1,6 +1,6 @@
 -- table: ending
 -- grain: how one attempt that did steps came to its end, with what a person overrules
--- reads: verdict, attempt, correction
+-- reads: verdict, correction
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -15,7 +15,9 @@
 -- column phase: step, save or evaluation
 -- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
 -- column progress_at: UTC us, the last progress of any kind
+-- column last_step: last completed step before the end, or before another job took the run over
 -- column last_step_at: UTC us
+-- column overtaken_at: UTC us, another job had taken the run over, null when none did
 -- column overdue_at: UTC us, when the next line was overdue
 -- column silent_us: from the last progress to the end
 -- column hang_us: longest pause that is no hang, in this phase
@@ -38,17 +40,15 @@
 WITH named AS (
     SELECT
         verdict.*,
-        attempt.last_step,
         CASE
             WHEN verdict.ending = 'interrupted'
                 THEN
-                    verdict.run || '-s' || attempt.last_step || '-' || row_number() OVER (
-                        PARTITION BY verdict.run, attempt.last_step, verdict.ending
+                    verdict.run || '-s' || verdict.last_step || '-' || row_number() OVER (
+                        PARTITION BY verdict.run, verdict.last_step, verdict.ending
                         ORDER BY verdict.attempt
                     )
         END AS stop_id
     FROM verdict
-    INNER JOIN attempt ON verdict.run = attempt.run AND verdict.attempt = attempt.attempt
 ),
 
 -- of several corrections of one thing the last holds
@@ -88,7 +88,7 @@ overruled AS (
 
 applied AS (
     SELECT
-        named.* EXCLUDE (last_step),
+        named.*,
         overruled.fault_at AS set_fault_at,
         overruled.detected_at AS set_detected_at,
         coalesce(overruled.kind, named.kind) AS new_kind,

@@ -71,7 +71,18 @@ WITH thrown AS (
         incident,
         sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
     FROM step_fate
-    WHERE incident IS NOT NULL
+    WHERE
+        incident IS NOT NULL
+        -- what an orphan did after it was overtaken is its own affair
+        AND (run, attempt, line_no) NOT IN (
+            SELECT
+                step.run,
+                step.attempt,
+                step.line_no
+            FROM step
+            INNER JOIN ending ON step.run = ending.run AND step.attempt = ending.attempt
+            WHERE step.ended_at > ending.overtaken_at
+        )
     GROUP BY run, attempt, incident
 ),
 
@@ -353,7 +364,8 @@ moment AS (
         last_ending.detected_at AS last_detected_at,
         ending.detected_at,
         ending.detector,
-        failed.last_step,
+        coalesce(ending.last_step, failed.last_step) AS last_step,
+        ending.overtaken_at,
         coalesce(failed.job_key, 'log ' || failed.source_id) AS failed_allocation,
         back.alloc_start_at AS back_start_at,
         back_span.from_at AS back_from_at,

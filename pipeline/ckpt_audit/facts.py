@@ -63,6 +63,24 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Epoch:
+    """A stretch of a run with one configuration.
+
+    Attributes:
+        settings: What the program says of its configuration, as ``name=value``.
+        why: What changed where it begins, or None for the first.
+    """
+
+    run: str
+    epoch: int
+    started_at: int
+    ended_at: int
+    n_accelerators: int | None
+    settings: tuple[str, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """One interruption with every failed retry after it, in the words of the glossary."""
 

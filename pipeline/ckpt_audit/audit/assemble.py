@@ -186,6 +186,7 @@ class _Facts:
         self.launches = queries.launches(warehouse, window)
         self.newest = queries.newest_verified(warehouse, window.end_at)
         self.charged = queries.charged(warehouse)
+        self.epochs = queries.epochs(warehouse, window)
 
     def observed(self, run: str, n_unrecorded: int) -> Observed:
         own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
@@ -227,6 +228,7 @@ def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
         advice=_advice(observed, measured, cadence, calendar_h),
         newest_verified=facts.newest.get(run.run),
         price_per_acc_h=config.price_for(run.run),
+        epochs=tuple(item for item in facts.epochs if item.run == run.run),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ckpt_audit.audit.advice import IntervalAdvice
 from ckpt_audit.facts import (
     Checkpoint,
+    Epoch,
     Finding,
     Incident,
     LedgerRow,
@@ -109,6 +110,7 @@ class RunReport:
     advice: IntervalAdvice
     newest_verified: Checkpoint | None
     price_per_acc_h: float | None
+    epochs: tuple[Epoch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
 from ckpt_audit.audit.estimate import POPULATIONS
-from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
+from ckpt_audit.facts import Epoch, Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.reliability.sample import Sample
 from ckpt_audit.units import US_PER_S, iso
 
@@ -171,7 +171,7 @@ def _estimate(run: RunReport, data: ReportData) -> Json:
     estimate = run.estimate
     return {
         "run": run.run.run,
-        "epochs": [_epoch(run.run, data)],
+        "epochs": [_epoch(epoch) for epoch in run.epochs] or [_whole(run.run, data)],
         "m": [_population(population) for population in estimate.populations]
         or [_refused(name, estimate.refusal) for name in POPULATIONS if estimate.refusal],
         "shape": None,
@@ -183,10 +183,21 @@ def _estimate(run: RunReport, data: ReportData) -> Json:
     }
 
 
-def _epoch(run: Run, data: ReportData) -> Json:
+def _epoch(epoch: Epoch) -> Json:
+    return {
+        "start": iso(epoch.started_at),
+        "end": iso(epoch.ended_at),
+        "accelerators": epoch.n_accelerators,
+        "settings": list(epoch.settings),
+        "why": epoch.why,
+    }
+
+
+def _whole(run: Run, data: ReportData) -> Json:
     start = max(data.window.start_at, run.started_at or data.window.start_at)
     end = min(data.window.end_at, run.ended_at or data.as_of)
-    return {"start": iso(start), "end": iso(end), "accelerators": run.n_accelerators}
+    known = {"start": iso(start), "end": iso(end), "accelerators": run.n_accelerators}
+    return known | {"settings": [], "why": None}
 
 
 def _population(population: Population) -> Json:

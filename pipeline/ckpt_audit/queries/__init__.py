@@ -2,7 +2,7 @@
 
 from ckpt_audit.queries.incidents import incidents
 from ckpt_audit.queries.ledger import calendar, charged, ledger
-from ckpt_audit.queries.runs import launches, progress, runs, states, up_time
+from ckpt_audit.queries.runs import epochs, launches, progress, runs, states, up_time
 from ckpt_audit.queries.saves import cadences, checkpoints, newest_verified
 from ckpt_audit.queries.sources import as_of, context_jobs, findings, rejected, sources
 
@@ -13,6 +13,7 @@ __all__ = [
     "charged",
     "checkpoints",
     "context_jobs",
+    "epochs",
     "findings",
     "incidents",
     "launches",

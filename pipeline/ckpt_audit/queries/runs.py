@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckpt_audit.facts import Progress, Run, State, UpTime, Window
+from ckpt_audit.facts import Epoch, Progress, Run, State, UpTime, Window
 from ckpt_audit.queries.base import bounds_of, dicts
 from ckpt_audit.warehouse import Warehouse
 
@@ -36,6 +36,17 @@ def runs(warehouse: Warehouse) -> list[Run]:
         )
         for row in dicts(warehouse, "SELECT * FROM run ORDER BY run")
     ]
+
+
+def epochs(warehouse: Warehouse, window: Window | None = None) -> list[Epoch]:
+    """Stretches of one configuration that reach into a window, cut to it, in their order."""
+    sql = """
+    SELECT run, epoch, greatest(started_at, $start_at) AS started_at,
+        least(ended_at, $end_at) AS ended_at, n_accelerators, settings, why
+    FROM epoch WHERE started_at < $end_at AND ended_at > $start_at ORDER BY run, epoch
+    """
+    rows = dicts(warehouse, sql, bounds_of(window))
+    return [Epoch(**row | {"settings": tuple(row["settings"])}) for row in rows]
 
 
 def _missing(row: dict[str, Any], has_topology: bool, has_kernel: bool) -> tuple[str, ...]:

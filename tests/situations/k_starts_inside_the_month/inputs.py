@@ -1,0 +1,19 @@
+"""Writes the inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.situations.writing import Megatron, moment, sacct
+
+
+def write(folder: Path) -> None:
+    """Writes the inputs."""
+    log = Megatron(moment("2026-05-04 02:00:00"))
+    log.launch(None)
+    log.steps(1, 60)
+    log.lines = [line.replace("/    1000 |", "/      60 |") for line in log.lines]
+    log.say(f"[after training is done] datetime: {log.stamp} ")
+    end = f"{log.at:%H:%M:%S}"
+    log.write(folder / "slurm-101.out")
+    sacct(folder / "sacct.txt", [(101, "COMPLETED", "0:0", "01:50:00", "02:00:00", end)])
