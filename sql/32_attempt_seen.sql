@@ -80,8 +80,13 @@ WITH job_group AS (
 -- tasks of an array that go on where another one has stopped are one run
 task_steps AS (
     SELECT
-        concat_ws('/', job_group.cluster, job_group.user_name, job_group.job_name, job_group.work_dir)
-            AS base_key,
+        concat_ws(
+            '/',
+            job_group.cluster,
+            job_group.user_name,
+            job_group.job_name,
+            job_group.work_dir
+        ) AS base_key,
         job_group.task,
         log_attempt.loaded_step,
         log_attempt.first_step,

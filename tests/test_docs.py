@@ -68,6 +68,16 @@ def test_the_configuration_in_the_readme_is_valid() -> None:
     assert config.runs["llama-70b"].configured_interval_steps == 60
 
 
+def test_the_corrections_in_the_docs_are_valid() -> None:
+    (block,) = re.findall(
+        r"```toml\n(.*?)```", (ROOT / "docs" / "corrections.md").read_text(), re.S
+    )
+    config = load_config({}, {}, Path("/etc"), {Path("/etc/ckpt-audit.toml"): block}.get)
+    assert [one.action for one in config.corrections] == [
+        "merge", "split", "reclassify", "set", "exclude",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()

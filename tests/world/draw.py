@@ -1,0 +1,254 @@
+"""Draws a scenario from a seed: which runs there are, how each attempt ends, how it is logged.
+
+A scenario is plain data. Every kind of difficulty is a feature with a name, so that an answer
+that differs from the truth can be counted for the features of its world.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+from .clock import DAY, HOUR, SECOND, instant
+
+Restart = Literal["job", "append", "truncate", "array", "in_job"]
+Stamps = Literal["seconds", "micros", "none"]
+
+# Ways for an attempt to end, each a feature; the same words choose the text that is written.
+FAULTS = (
+    "xid79", "ecc", "nvlink", "linkflap", "watchdog", "hang", "torn_storage", "torn_gpu",
+    "storage", "node", "host_oom", "cuda_oom", "data",
+)  # fmt: skip
+STOPS = ("preempt", "limit", "stop", "exit", "rollback", "maintenance", "mitigation")
+# How the next attempt starts, or what it starts with.
+STARTS = (
+    "retries", "append", "truncate", "array", "in_job", "scratch", "resized", "at_last_step",
+    "secondary", "crash_loop", "followers", "orphan", "double_final",
+)  # fmt: skip
+# What happens while a run makes progress.
+COURSE = ("evaluation", "degraded", "stall", "save_outage")
+# How it is written down.
+FORMS = ("micros", "no_stamps", "every_kth", "zone", "clock_change", "month_border", "two_runs")
+FEATURES = FAULTS + STOPS + STARTS + COURSE + FORMS
+
+ZONES = ("America/Chicago", "Europe/Berlin", "Asia/Kolkata", "Australia/Sydney")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """How one attempt ends, and how the one after it starts.
+
+    Attributes:
+        how: Key of the ending.
+        steps: Steps that the attempt does at least, before it ends.
+        wait_s: Seconds from the end to the next submission.
+        queue_s: Seconds from there to the start.
+        restart: Where the next attempt runs.
+        retries: Failed attempts before the next one that makes progress.
+        hang_s: Seconds that a silent stop stays unseen.
+        timeout_ms: Limit of the collective watchdog.
+        back_saves: Saves that a person goes back beyond the newest.
+        scratch: Whether the next attempt starts from random weights.
+        n_nodes: Nodes of the next attempt; 0 is as before.
+        marks: Further features of this act.
+    """
+
+    how: str
+    steps: int
+    wait_s: float = 60.0
+    queue_s: float = 30.0
+    restart: Restart = "job"
+    retries: tuple[str, ...] = ()
+    hang_s: float = 5400.0
+    timeout_ms: int = 600_000
+    back_saves: int = 0
+    scratch: bool = False
+    n_nodes: int = 0
+    marks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run when nothing goes wrong, and all that goes wrong."""
+
+    name: str
+    user: str
+    first_node: int
+    n_nodes: int
+    submit: int
+    step_s: float
+    sigma: float
+    save_every: int
+    save_s: float
+    eval_every: int
+    eval_s: float
+    acts: tuple[Act, ...]
+    slow: tuple[int, int] = (0, 0)
+    stalls: tuple[int, ...] = ()
+    outages: tuple[int, ...] = ()
+
+    @property
+    def workdir(self) -> str:
+        """Working folder of its jobs."""
+        return f"/lustre/projects/{self.user}/{self.name}"
+
+    @property
+    def checkpoints(self) -> str:
+        """Folder of its checkpoints."""
+        return f"/lustre/ckpt/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All that a world is made of."""
+
+    seed: int
+    features: frozenset[str]
+    zone: str
+    stamps: Stamps
+    log_every: int
+    plans: tuple[Plan, ...]
+
+
+def draw(seed: int, allowed: frozenset[str], forced: frozenset[str] = frozenset()) -> Scenario:
+    """Draw the scenario of a seed.
+
+    Args:
+        seed: Chooses everything.
+        allowed: Features that may occur; each of them occurs in about a third of the worlds.
+        forced: Features that must occur.
+    """
+    rng = random.Random(f"{seed}/draw")
+    chosen = {name for name in FEATURES if (rng.random() < 0.34) & (name in allowed)}
+    chosen |= forced
+    if not chosen & set(FAULTS):
+        chosen.add(rng.choice([name for name in FAULTS if name in allowed] or ["data"]))
+    if "no_stamps" in chosen:
+        chosen.discard("micros")
+    if "clock_change" in chosen:
+        chosen.discard("month_border")
+    features = frozenset(chosen)
+    zone = _zone(features, rng)
+    stamps: Stamps = "seconds"
+    if "micros" in features:
+        stamps = "micros"
+    if "no_stamps" in features:
+        stamps = "none"
+    start = _start(features, zone, rng)
+    names = ["alpha"] if "two_runs" not in features else ["alpha", "beta"]
+    plans = tuple(_plan(name, place, features, start, rng) for place, name in enumerate(names))
+    every = rng.choice((2, 5, 10)) if "every_kth" in features else 1
+    return Scenario(seed, features, zone, stamps, every, plans)
+
+
+def _zone(features: frozenset[str], rng: random.Random) -> str:
+    if "clock_change" in features:
+        return rng.choice(("America/Chicago", "Europe/Berlin"))
+    return rng.choice(ZONES) if "zone" in features else "UTC"
+
+
+def _start(features: frozenset[str], zone: str, rng: random.Random) -> int:
+    """When the first run is submitted, so that the special moment falls inside it."""
+    if "clock_change" in features:
+        changes = {
+            "America/Chicago": ("2026-03-08T08:00:00", "2026-11-01T07:00:00"),
+            "Europe/Berlin": ("2026-03-29T01:00:00", "2026-10-25T01:00:00"),
+        }[zone]
+        return instant(rng.choice(changes)) - round(rng.uniform(6, 30) * HOUR)
+    if "month_border" in features:
+        return instant("2026-06-01T00:00:00") - round(rng.uniform(6, 30) * HOUR)
+    return instant("2026-05-03T00:00:00") + round(rng.uniform(0, 10) * DAY)
+
+
+def _plan(
+    name: str, place: int, features: frozenset[str], start: int, rng: random.Random
+) -> Plan:  # fmt: skip
+    step_s = round(rng.uniform(20, 120), 1)
+    save_every = rng.randint(30, 70)
+    acts = _acts(features, save_every, rng)
+    total = sum(act.steps for act in acts)
+    marked = sorted(rng.sample(range(save_every * 2, total - 20), 2))
+    submit = start + place * round(rng.uniform(0.1, 3) * HOUR)
+    return Plan(
+        name=f"{name}-{seed_word(rng)}", user=("ada", "bo")[place], first_node=1 + 20 * place,
+        n_nodes=rng.choice((2, 4, 8)), submit=submit - submit % SECOND, step_s=step_s,
+        sigma=rng.choice((0.003, 0.01, 0.02)), save_every=save_every,
+        save_s=round(step_s * rng.uniform(0.6, 3.0), 1),
+        eval_every=rng.randint(100, 200) if "evaluation" in features else 0,
+        eval_s=round(step_s * rng.uniform(0.8, 2.5), 1), acts=acts,
+        slow=(marked[0], marked[0] + 60) if "degraded" in features else (0, 0),
+        stalls=(marked[1],) if "stall" in features else (),
+        outages=(rng.randint(1, 4) * save_every,) if "save_outage" in features else (),
+    )  # fmt: skip
+
+
+def seed_word(rng: random.Random) -> str:
+    """A word that makes names of runs differ."""
+    return rng.choice(("7b", "13b", "30b", "moe", "vision", "long"))
+
+
+def _acts(features: frozenset[str], save_every: int, rng: random.Random) -> tuple[Act, ...]:
+    hows = [name for name in FAULTS + STOPS if name in features]
+    hows += [rng.choice(hows) for _ in range(max(0, rng.randint(4, 7) - len(hows)))]
+    rng.shuffle(hows)
+    acts = [_act(how, features, save_every, rng) for how in hows[:8]]
+    acts = _special(acts, features, save_every, rng)
+    last = rng.choice(("open", "target"))
+    if "double_final" in features:
+        last = "target"
+    return (*acts, Act(last, rng.randint(2 * save_every, 4 * save_every)))
+
+
+def _act(how: str, features: frozenset[str], save_every: int, rng: random.Random) -> Act:
+    steps = rng.randint(save_every + 5, 5 * save_every)
+    starts: list[Restart] = ["job"]
+    if how in ("node", "preempt", "xid79", "host_oom"):
+        starts += [name for name in ("append", "truncate") if name in features]
+    if "array" in features:
+        starts.append("array")
+    if "in_job" in features and how in ("xid79", "ecc", "cuda_oom", "data", "storage", "watchdog"):
+        starts = ["in_job"]
+    restart = rng.choice(starts)
+    retries: tuple[str, ...] = ()
+    if "retries" in features and how in FAULTS and restart in ("job", "array"):
+        kinds = ("load_error", "node_fail", "zero_exit", "rendezvous")
+        retries = tuple(rng.choice(kinds) for _ in range(rng.randint(0, 3)))
+    return Act(
+        how, steps, wait_s=rng.uniform(20, 2400), queue_s=rng.uniform(5, 1500), restart=restart,
+        retries=retries, hang_s=rng.uniform(3600, 3 * 3600),
+        timeout_ms=rng.choice((600_000, 1_800_000)),
+        back_saves=rng.randint(1, 2) if how == "rollback" else 0,
+    )  # fmt: skip
+
+
+def _special(
+    acts: list[Act], features: frozenset[str], save_every: int, rng: random.Random
+) -> list[Act]:
+    """Give marks to some of the acts, or put further acts between them."""
+    found: list[Act] = []
+    for place, act in enumerate(acts):
+        fault = act.how in FAULTS
+        found.append(_marked(act, place, features, rng) if fault else act)
+        if fault and "secondary" in features and place == 1:
+            found.append(Act("linkflap", rng.randint(4, 12), wait_s=200))
+        if fault and "crash_loop" in features and place == 2:
+            found += [Act("data", 0, wait_s=100, marks=frozenset({"loop"}))] * 2
+    return found
+
+
+def _marked(act: Act, place: int, features: frozenset[str], rng: random.Random) -> Act:
+    values: dict[str, object] = {}
+    marks: set[str] = set()
+    if "scratch" in features and place == 0 and act.restart == "job":
+        values["scratch"] = True
+    if "resized" in features and place == 1 and act.restart == "job":
+        values["n_nodes"] = rng.choice((1, 3, 6))
+    if "at_last_step" in features and act.how in ("data", "xid79", "storage", "cuda_oom"):
+        marks.add("at_last_step")
+    if "followers" in features and act.how in ("watchdog", "linkflap", "ecc"):
+        marks.add("followers")
+    if "orphan" in features and place == 0 and act.restart == "job":
+        marks.add("orphan")
+    fields = {name: getattr(act, name) for name in Act.__slots__}
+    return Act(**{**fields, **values, "marks": frozenset(marks)})
