@@ -60,7 +60,7 @@ def look_up(document: Any, path: str) -> Any:
 
 def _agrees(expected: dict[str, Any], value: Any) -> bool:
     text = value if isinstance(value, str) else json.dumps(value)
-    held = {
+    held: dict[str, Callable[[Any], bool]] = {
         "equals": lambda want: bool(value == want),
         "near": lambda want: value is not None and abs(value - want) <= expected["within"],
         "low": lambda want: value is not None and value >= want,
@@ -105,7 +105,7 @@ def _asked(
         if command not in answers:
             answers[command] = run(*words)
         printed = " ".join(answers[command].split())
-        wanted = expected.get("prints", expected.get("not_prints"))
+        wanted = str(expected.get("prints", expected.get("not_prints")))
         return printed, (wanted in printed) == ("prints" in expected)
     if command not in answers:
         window = ALL_TIME if words[0] in WINDOWED and len(words) == 1 else ()

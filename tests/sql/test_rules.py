@@ -28,7 +28,7 @@ def test_reasons_of_nodes() -> None:
 
 @pytest.mark.parametrize("column", ["code_pattern", "text_pattern"])
 def test_patterns_of_causes_compile(column: str) -> None:
-    rows = _rows("cause_rule", f"SELECT regexp_matches('', {column}) FROM cause_rule")  # noqa: S608
+    rows = _rows("cause_rule", f"SELECT regexp_matches('', {column}) FROM cause_rule")
     assert len(rows) > 10
 
 

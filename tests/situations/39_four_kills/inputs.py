@@ -9,7 +9,7 @@ from tests.situations.writing import Log, moment, sacct
 
 def write(folder: Path) -> None:
     """Writes the inputs."""
-    at, jobs, first = moment("2026-05-04 02:00:00"), [], 751
+    at, _jobs, first = moment("2026-05-04 02:00:00"), [], 751
     kills = ((871, 800, 10.40), (1357, 1300, 10.66), (1857, 1800, 10.79), (2359, 2300, 11.10))
     log = Log(at, step_s=2.0)
     log.note = None

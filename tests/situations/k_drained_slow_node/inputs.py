@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.situations.writing import Megatron, moment, sacct
+from tests.situations.writing import Megatron, moment
 
 
 def write(folder: Path) -> None:

@@ -31,5 +31,5 @@ def write(folder: Path) -> None:
         ],
     )
     (folder / "n1-kernel.log").write_text(
-        f"2026-05-04T02:05:00,000000+00:00 n1 kernel: NVRM: Xid (PCI:0000:38:00): 79, pid=1, GPU has fallen off the bus.\n"
+        "2026-05-04T02:05:00,000000+00:00 n1 kernel: NVRM: Xid (PCI:0000:38:00): 79, pid=1, GPU has fallen off the bus.\n"
     )
