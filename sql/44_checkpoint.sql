@@ -17,7 +17,7 @@
 -- column blocking_done_at: UTC us, training went on
 -- column committed_at: UTC us, durable as the framework or its files say
 -- column state: started, blocking_done, committed, verified, torn, invalid or deleted
--- column grade: best kind of evidence that it can be loaded: marker, shards or loaded
+-- column grade: best kind of evidence that it can be loaded: marker, shards or loaded; null when something speaks against it
 -- column marker_at: UTC us, since when its marker was there
 -- column shards_at: UTC us, since when all its shards were there
 -- column loaded_at: UTC us, when a later attempt had loaded it
@@ -516,7 +516,8 @@ SELECT
         WHEN is_async AND is_alive THEN 'blocking_done'
         ELSE 'torn'
     END AS state,
-    grade,
+    -- what speaks against it overrides any grade
+    CASE WHEN invalid_at IS NULL THEN grade END AS grade,
     marker_at,
     shards_at,
     loaded_at,

@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: event, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
+-- reads: event, checkpoint, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -39,7 +39,7 @@
 -- column first_step_at: UTC us
 -- column caught_up_at: UTC us
 -- column resume_step: step of the state that it resumed from
--- column recovery_source: storage, scratch or unknown
+-- column recovery_source: storage, local, scratch or unknown
 -- column verified_step: newest verified step as known at the fault
 -- column verified_grade: its grade then
 -- column verified_captured_at: UTC us, when that state was captured
@@ -479,6 +479,16 @@ SELECT
     CASE
         WHEN moment.resumed_by IS NULL THEN 'unknown'
         WHEN moment.is_scratch THEN 'scratch'
+        WHEN
+            (
+                SELECT arg_max(checkpoint.tier, checkpoint.ordinal)
+                FROM checkpoint
+                WHERE
+                    checkpoint.run = moment.run
+                    AND checkpoint.step = moment.resume_step
+                    AND checkpoint.attempt < moment.resumed_by
+            ) = 'local'
+            THEN 'local'
         WHEN moment.load_line IS NOT NULL THEN 'storage'
         ELSE 'unknown'
     END AS recovery_source,

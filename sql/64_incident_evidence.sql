@@ -148,6 +148,30 @@ pointed AS (
     WHERE first_step_line IS NOT NULL
 ),
 
+-- a moment that nothing tells of is said, too
+absent AS (
+    SELECT
+        chosen.run,
+        chosen.incident,
+        missing.moment,
+        missing.place,
+        NULL AS source_id,
+        NULL AS line_no,
+        'absent' AS strength,
+        'no line tells' AS text
+    FROM chosen
+    INNER JOIN
+        (VALUES ('launched_at', 60), ('load_started_at', 62), ('restored_at', 64))
+            AS missing (moment, place)
+        ON
+            chosen.resumed_by IS NOT NULL
+            AND CASE missing.moment
+                WHEN 'launched_at' THEN chosen.launch_line IS NULL
+                WHEN 'load_started_at' THEN chosen.load_line IS NULL
+                ELSE chosen.restored_line IS NULL
+            END
+),
+
 job_record AS (
     SELECT
         chosen.run,
@@ -309,6 +333,8 @@ SELECT
 FROM pointed
 LEFT JOIN line_text
     ON pointed.source_id = line_text.source_id AND pointed.line_no = line_text.line_no
+UNION ALL
+SELECT * FROM absent
 UNION ALL
 SELECT * FROM job_record
 UNION ALL

@@ -349,3 +349,21 @@ FROM (
     GROUP BY ending.run
 ) AS grace
 WHERE n_saved < n_ends
+UNION ALL
+SELECT
+    'conflict',
+    ending.run,
+    'the log of job ' || attempt.job_id || ' ends with a fault, and its record goes on for '
+    || (ending.detected_at - ending.fault_at) // 60000000
+    || ' min: the fault counts from the log, its detection from the end of the record',
+    ending.detected_at - ending.fault_at,
+    ending.cause_source_id,
+    ending.cause_line
+FROM ending
+INNER JOIN attempt ON ending.run = attempt.run AND ending.attempt = attempt.attempt
+WHERE
+    ending.kind = 'failure'
+    AND attempt.job_id IS NOT NULL
+    AND ending.cause_line IS NOT NULL
+    AND ending.detector IN ('scheduler', 'person')
+    AND ending.detected_at - ending.fault_at > 1800000000

@@ -163,7 +163,7 @@ class Checkpoint:
     started_at: int | None
     blocking_done_at: int | None
     committed_at: int | None
-    state: str  # started blocking_done committed verified torn
+    state: str  # started blocking_done committed verified torn invalid deleted
     grade: str | None  # marker shards checksum loaded
     is_async: bool
     is_final: bool
@@ -174,6 +174,9 @@ class Checkpoint:
     file: str
     line: int
     why: str | None  # why it is not verified
+    block_s: float | None = None  # pause of the training
+    commit_s: float | None = None  # from its begin to durable
+    deleted_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class RunEstimate:
     Attributes:
         launches: Number of program launches; launches_reached_step: those that did a step.
         refusal: Why there is no M, or None.
+        c_block, c_commit: Pause of a save, and time until it is durable, seconds.
     """
 
     populations: tuple[Population, ...]
@@ -90,6 +91,8 @@ class RunEstimate:
     launches: int
     launches_reached_step: int
     refusal: str | None = None
+    c_block: Sample | None = None
+    c_commit: Sample | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,4 +158,6 @@ def estimate(observed: Observed) -> RunEstimate:
         launches=launches,
         launches_reached_step=reached,
         refusal=refusal,
+        c_block=summarise([s.block_s for s in observed.checkpoints if s.block_s is not None]),
+        c_commit=summarise([s.commit_s for s in observed.checkpoints if s.commit_s is not None]),
     )

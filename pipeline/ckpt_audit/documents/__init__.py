@@ -17,7 +17,7 @@ from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
 from ckpt_audit.audit.estimate import POPULATIONS
 from ckpt_audit.facts import Epoch, Finding, Incident, LedgerRow, Run, Source, Window
-from ckpt_audit.reliability.sample import Sample
+from ckpt_audit.reliability.sample import NOTHING, Sample
 from ckpt_audit.units import US_PER_S, iso
 
 DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "runs")
@@ -177,6 +177,8 @@ def _estimate(run: RunReport, data: ReportData) -> Json:
         "shape": None,
         "trend": None,
         "c": _sample(estimate.c),
+        "c_block": _sample(estimate.c_block or NOTHING),
+        "c_commit": _sample(estimate.c_commit or NOTHING),
         "d": _sample(estimate.d),
         "r": _sample(estimate.r),
         "launches": {"n": estimate.launches, "reached_step": estimate.launches_reached_step},

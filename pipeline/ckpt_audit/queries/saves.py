@@ -40,6 +40,9 @@ def _checkpoint(row: dict[str, Any]) -> Checkpoint:
         file=row["file"],
         line=row["line_no"],
         why=row["why"],
+        block_s=seconds(row["block_us"]),
+        commit_s=seconds(row["commit_us"]),
+        deleted_at=row["deleted_at"],
     )
 
 

@@ -28,6 +28,9 @@ class Sample:
     min: float | None
 
 
+NOTHING: Final = Sample(0, None, None, None, None, None, None)
+
+
 def finite_values(values: ArrayLike) -> NDArray[np.float64]:
     """Return values as a flat array, or refuse them.
 
@@ -57,7 +60,7 @@ def summarise(values: ArrayLike) -> Sample:
     """
     array = finite_values(values)
     if array.size == 0:
-        return Sample(0, None, None, None, None, None, None)
+        return NOTHING
     median, p90, p99 = np.quantile(array, [0.5, 0.9, 0.99], method=QUANTILE_RULE).tolist()
     return Sample(
         n=int(array.size),

@@ -1,0 +1,183 @@
+"""Compares what the command line says with the truth, value by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tests.world.clock import SECOND
+from tests.world.draw import Scenario
+from tests.world.finish import how_of
+from tests.world.random_truth import Incident, Truth
+
+from .audit import Answers
+
+Json = dict[str, Any]
+NEAR_S = 2.5
+LEDGER_SHARE = 0.005
+EXACT = ("secondary", "attempts", "last_step", "resume_step", "verified_step", "steps_lost")
+MOMENTS = (
+    "last_step_at", "fault_at", "detected_at", "replaced_at", "launched_at", "load_started_at",
+    "restored_at", "first_step_at",
+)  # fmt: skip
+# Every log and record has these, so they must not be null.
+ALWAYS = ("detected_at", "replaced_at", "first_step_at", "last_step_at")
+DURATIONS = {
+    "lost_work_s": "lost_work_us", "detection_s": "detection_us", "recovery_s": "recovery_us",
+    "verified_checkpoint_age_s": "verified_age_us",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is not what happened."""
+
+    run: str
+    what: str
+    how: str
+    got: object
+    want: object
+    place: str = ""
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.run} {self.place} {self.how} {self.what}: got {self.got}, want {self.want}"
+
+
+@dataclass
+class Score:
+    """Values compared, and those that differ."""
+
+    compared: int
+    differences: list[Difference]
+
+
+def micros(text: str) -> int:
+    """A printed instant as microseconds UTC."""
+    return round(datetime.fromisoformat(text).timestamp() * SECOND)
+
+
+def compare(scenario: Scenario, truths: list[Truth], answers: Answers) -> Score:
+    """Compare every run of a world."""
+    score = Score(0, [])
+    found = {item["run"]: item for item in answers.runs}
+    for truth in truths:
+        if truth.run not in found:
+            score.differences.append(Difference(truth.run, "run", "", sorted(found), truth.run))
+            continue
+        _incidents(scenario, truth, answers, score)
+        _ledger(truth, answers, score)
+    score.differences += [
+        Difference(name, "run", "", name, None) for name in set(found) - {t.run for t in truths}
+    ]
+    return score
+
+
+def pairs(truth: Truth, answers: Answers, slack: int) -> list[tuple[Incident | None, Json | None]]:
+    """Each interruption beside the incident that is about it, None where there is none."""
+    left = [item for item in answers.incidents if item["run"] == truth.run]
+    found: list[tuple[Incident | None, Json | None]] = []
+    for real in truth.incidents:
+        mine = next((item for item in left if _same(real, item, slack)), None)
+        if mine is not None:
+            left.remove(mine)
+        found.append((real, mine))
+    return found + [(None, item) for item in left]
+
+
+def _same(real: Incident, item: Json, slack: int) -> bool:
+    if item["detected_at"] is not None:
+        return abs(micros(item["detected_at"]) - real.detected_at) <= 900 * SECOND
+    return item["last_step"] is not None and abs(item["last_step"] - real.last_step) <= slack
+
+
+def _incidents(scenario: Scenario, truth: Truth, answers: Answers, score: Score) -> None:
+    for real, item in pairs(truth, answers, scenario.log_every):
+        score.compared += 1
+        if real is None or item is None:
+            what = "invented" if real is None else "missed"
+            want = None if real is None else (real.kind, real.last_step)
+            got = None if item is None else (item["id"], item["kind"], item["detected_at"])
+            how = real.how if real else "?"
+            score.differences.append(Difference(truth.run, what, how, got, want))
+            continue
+        for what, got, want, agrees in values(real, item):
+            score.compared += 1
+            if not agrees:
+                place = item["id"]
+                score.differences.append(Difference(truth.run, what, real.how, got, want, place))
+
+
+def values(real: Incident, item: Json) -> list[tuple[str, object, object, bool]]:
+    """Name, found, true and whether they agree, for all values of an incident."""
+    causes = (real.cause, *how_of(real.how).also)
+    found: list[tuple[str, object, object, bool]] = [
+        ("kind", item["kind"], real.kind, item["kind"] == real.kind),
+        ("cause", item["cause"], causes, item["cause"] in causes),
+    ]
+    bounds = item["bounds"]
+    for name in EXACT:
+        want, got = getattr(real, name), item[name]
+        agrees = got == want
+        if name in bounds and want is not None:
+            agrees = _inside(bounds[name], want, 0.0)
+        found.append((name, _shown(item, name), want, agrees))
+    for name in MOMENTS:
+        want = getattr(real, name)
+        agrees = _moment(name, item, want)
+        found.append((name, _shown(item, name), _text(want), agrees))
+    for name, field in DURATIONS.items():
+        want = getattr(real, field)
+        want_s = None if want is None else want / SECOND
+        found.append((name, _shown(item, name), want_s, _duration(name, item, want_s)))
+    return found
+
+
+def _text(at: int | None) -> object:
+    from tests.world.clock import iso_or_none
+
+    return iso_or_none(at)
+
+
+def _shown(item: Json, name: str) -> object:
+    return (item[name], item["bounds"][name]) if name in item["bounds"] else item[name]
+
+
+def _inside(pair: list[Any], want: float, slack: float) -> bool:
+    low, high = pair
+    return (low is None or low - slack <= want) and (high is None or want <= high + slack)
+
+
+def _moment(name: str, item: Json, want: int | None) -> bool:
+    got, bounds = item[name], item["bounds"].get(name)
+    if want is None:
+        return got is None
+    if bounds is not None:
+        ends = [None if end is None else micros(end) for end in bounds]
+        return _inside(ends, want, NEAR_S * SECOND)
+    if got is None:
+        return name not in ALWAYS
+    return abs(micros(got) - want) <= NEAR_S * SECOND
+
+
+def _duration(name: str, item: Json, want: float | None) -> bool:
+    got, bounds = item[name], item["bounds"].get(name)
+    if want is None:
+        return got is None
+    if bounds is not None:
+        return _inside(bounds, want, 2 * NEAR_S)
+    return got is not None and abs(got - want) <= 2 * NEAR_S
+
+
+def _ledger(truth: Truth, answers: Answers, score: Score) -> None:
+    rows = [row for row in answers.ledger if row["run"] == truth.run]
+    found = {row["bucket"]: row["observed_s"] for row in rows}
+    allowed = LEDGER_SHARE * truth.allocated_us / SECOND
+    for bucket in sorted(set(found) | set(truth.ledger)):
+        got, want = found.get(bucket, 0.0), truth.ledger.get(bucket, 0) / SECOND
+        score.compared += 1
+        if abs(got - want) > allowed:
+            score.differences.append(
+                Difference(truth.run, f"ledger {bucket}", "", round(got, 1), round(want, 1))
+            )
