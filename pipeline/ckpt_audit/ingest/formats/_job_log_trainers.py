@@ -258,7 +258,7 @@ TRAINER_RULES: tuple[Rule, ...] = (
     Rule(
         "data_skip",
         EventKind.DATA_SKIP,
-        ("kipping ", "kipped "),
+        ("kipping ", "] skipped ", "Skipped "),
         re.compile(
             r"[Ss]kipp(?:ing|ed) (?:the first |forward )?(?P<code>\d+) (?:consumed )?"
             r"(?:batches|samples|steps)(?: of data)?(?: in (?P<s>\d+(?:\.\d+)?) ?s)?"
