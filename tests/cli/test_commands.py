@@ -81,6 +81,7 @@ def test_incidents_as_csv(call: Call, loaded: Asked, facts: ReportData) -> None:
     assert float(rows[0]["detection_s"]) == first.detection_s
     assert rows[0]["correlation_label"] == "isolated"
     assert rows[0]["nodes"] == first.nodes[0]
+    assert not any("[" in cell for name, cell in rows[0].items() if name != "rule"), "no list"
     assert "evidence" not in rows[0]
 
 

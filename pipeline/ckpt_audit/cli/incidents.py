@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="Comma-separated values on stdout.")]
 
-_LISTS = ("jobs", "nodes", "domains")
+_LISTS = ("jobs", "nodes", "domains", "ends", "overruled")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a spreadsheet knows one
 _NO_COLUMN = ("correlation", "evidence", "bounds")
 
