@@ -9,8 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
+SEEDS ?= 200
 
-.PHONY: help demo test lint format types sql-lint layers check bench example wheel clean chromium
+.PHONY: help demo test worlds lint format types sql-lint layers check bench example wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null \
@@ -59,6 +60,9 @@ layers: $(STAMP) ## import-linter: every module in its layer
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 check: lint types layers sql-lint test ## all of them
+
+worlds: $(STAMP) ## 200 random worlds against their truth, and what differed
+	PYTHONPATH=. $(BIN)/python -m tests.worlds --seeds $(SEEDS)
 
 bench: $(STAMP) ## speed, with the mix it was measured on
 	$(BIN)/python -m pytest -m bench -s tests/bench/bench_*.py

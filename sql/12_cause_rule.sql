@@ -44,6 +44,8 @@ FROM (
     (50, 'traceback', NULL, NULL, 'software', TRUE, FALSE, 'ValueError: loss is not finite'),
     (55, 'xid', NULL, NULL, 'software', TRUE, TRUE,
         'NVRM: Xid (PCI:0000:38:00): 31, MMU Fault'),
+    (57, 'xid', NULL, '(?i)(caused by|due to) (a )?previous (xid|error)', 'unknown', TRUE, TRUE,
+        'NVRM: Xid (PCI:0000:38:00): 45, pid=7, name=python, Ch 00000010, caused by previous Xid 79'),
     (58, 'traceback', NULL, '(?i)nccl|watchdog|distbackenderror|rendezvous|tcpstore|timed? ?out', 'unknown', FALSE, FALSE,
         'torch.distributed.DistBackendError: NCCL communicator was aborted on rank 0.'),
     (75, 'traceback', 'ChildFailedError|SignalException|KeyboardInterrupt|SystemExit', NULL, 'unknown', FALSE, FALSE,
@@ -52,6 +54,8 @@ FROM (
         'Watchdog caught collective operation timeout: WorkNCCL(...) ran for 600012 milliseconds'),
     (70, 'launcher_failure', NULL, NULL, 'unknown', FALSE, FALSE,
         'failed (exitcode: 1) local_rank: 3 (pid: 7) of binary: python'),
+    (72, 'launcher_failure', '-15|143', NULL, 'unknown', FALSE, FALSE,
+        'failed (exitcode: -15) local_rank: 3 (pid: 7) of binary: python'),
     (80, 'task_exit', NULL, NULL, 'unknown', FALSE, FALSE, 'srun: error: n3: task 0: Exited with exit code 1')
     -- noqa: enable=LT02,LT05
 ) AS rule (rank, kind, code_pattern, text_pattern, cause, is_sign, is_hardware, example)  -- noqa: AL05

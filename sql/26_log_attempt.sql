@@ -40,6 +40,8 @@
 -- column cancel_at: UTC us of it
 -- column cancel_reason: reason as the scheduler says it, '' when it gives none
 -- column log_path: checkpoint folder that it loads from or saves to
+-- column save_root: folder of all the checkpoints that it saves to, null when it does not say
+-- column load_root: folder of all the checkpoints that it loads from, null when it does not say
 -- column settings: what it says of its configuration, as name=value, in order
 WITH line AS (
     SELECT
@@ -126,6 +128,13 @@ gathered AS (
         arg_min(path, line_no) FILTER (
             WHERE kind IN ('save_started', 'save_done', 'load_started', 'load_done')
         ) AS log_path,
+        arg_min(path, line_no) FILTER (
+            WHERE
+            kind IN ('save_started', 'save_scheduled', 'save_done')
+            -- what lies on the nodes only is no place that a run has
+            AND coalesce(code, '') <> 'local'
+        ) AS save_path,
+        arg_min(path, line_no) FILTER (WHERE kind IN ('load_started', 'load_done')) AS load_path,
         list(DISTINCT code ORDER BY code) FILTER (
             WHERE kind = 'setting'
             AND split_part(code, '=', 1) IN (
@@ -147,7 +156,11 @@ target AS (
 
 -- noise before the first start is no execution of the program
 kept AS (
-    SELECT *
+    SELECT
+        *,
+        -- the part of a path that names one checkpoint
+        '/((global_step|iter_)[0-9]+(/.*)?|(step|checkpoint|epoch)[-_=]?[0-9]+[^/]*'
+        || '|[^/]*step=[0-9]+[^/]*|[0-9]+|latest[^/]*)$' AS one_checkpoint
     FROM gathered
     QUALIFY
         n_step_lines > 0
@@ -198,6 +211,8 @@ SELECT
     kept.cancel_at,
     kept.cancel_reason,
     kept.log_path,
+    regexp_replace(rtrim(kept.save_path, '/'), kept.one_checkpoint, '') AS save_root,
+    regexp_replace(rtrim(kept.load_path, '/'), kept.one_checkpoint, '') AS load_root,
     coalesce(kept.settings, []) AS settings
 FROM kept
 LEFT JOIN target ON kept.source_id = target.source_id

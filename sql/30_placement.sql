@@ -28,30 +28,19 @@ named AS (
     SELECT
         wanted.source_id,
         job.job_key,
-        wanted.placed_by,
-        wanted.rank
+        wanted.placed_by
     FROM wanted
     INNER JOIN job ON wanted.ref = job.job_id OR wanted.ref = job.job_id_raw
     WHERE job.started_at IS NOT NULL
     QUALIFY wanted.rank = min(wanted.rank) OVER (PARTITION BY wanted.source_id)
 ),
 
-candidate AS (
-    SELECT
-        log_attempt.source_id,
-        log_attempt.attempt_no,
-        named.job_key,
-        named.placed_by,
-        named.rank
-    FROM log_attempt
-    INNER JOIN named ON log_attempt.source_id = named.source_id
-    UNION ALL
+by_span AS (
     SELECT
         log_attempt.source_id,
         log_attempt.attempt_no,
         job.job_key,
-        'the only job on its time span' AS placed_by,
-        99 AS rank
+        'the only job on its time span' AS placed_by
     FROM log_attempt
     INNER JOIN job
         ON
@@ -65,28 +54,77 @@ candidate AS (
     QUALIFY count(*) OVER (PARTITION BY log_attempt.source_id, log_attempt.attempt_no) = 1
 ),
 
+-- records that a log may have run under, in the order of their begin
+record AS (
+    SELECT
+        named.source_id,
+        named.job_key,
+        named.placed_by,
+        job.started_at,
+        job.started_at - 60000000 AS from_at,
+        job.ended_at,
+        job.ended_at + 600000000 AS to_at,
+        row_number() OVER (
+            PARTITION BY named.source_id ORDER BY job.started_at, job.job_key
+        ) AS job_ordinal
+    FROM named
+    INNER JOIN job ON named.job_key = job.job_key
+),
+
+-- of records that begin at the same time the one that goes on the longest
+newest AS (
+    SELECT *
+    FROM record
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY source_id, from_at
+            ORDER BY coalesce(to_at, 9223372036854775807) DESC, job_key ASC
+        ) = 1
+),
+
+-- a start with a date ran under the newest record that had begun, unless that one had ended
+settled AS (
+    SELECT
+        log_attempt.source_id,
+        log_attempt.attempt_no,
+        newest.job_key,
+        newest.placed_by
+    FROM log_attempt
+    ASOF INNER JOIN newest
+        ON
+            log_attempt.source_id = newest.source_id
+            AND log_attempt.first_at >= newest.from_at
+    WHERE log_attempt.first_at <= coalesce(newest.to_at, log_attempt.first_at)
+),
+
+unsettled AS (
+    SELECT log_attempt.*
+    FROM log_attempt
+    LEFT JOIN settled
+        ON
+            log_attempt.source_id = settled.source_id
+            AND log_attempt.attempt_no = settled.attempt_no
+    WHERE settled.job_key IS NULL
+),
+
 judged AS (
     SELECT
-        candidate.*,
-        job.started_at,
-        log_attempt.first_at AS seen_at,
+        log_attempt.source_id,
+        log_attempt.attempt_no,
+        record.job_key,
+        record.placed_by,
+        record.started_at,
+        record.job_ordinal,
+        log_attempt.first_at AS seen_at
+    FROM unsettled AS log_attempt
+    INNER JOIN record ON log_attempt.source_id = record.source_id
+    WHERE
         coalesce(
             log_attempt.first_at
-            BETWEEN job.started_at - 60000000
-            AND coalesce(job.ended_at, log_attempt.first_at) + 600000000,
-            coalesce(log_attempt.launch_low <= job.ended_at, TRUE)
-            AND coalesce(log_attempt.launch_high >= job.started_at, TRUE)
-        ) AS fits,
-        row_number() OVER (
-            PARTITION BY candidate.source_id, candidate.attempt_no
-            ORDER BY job.started_at, job.job_key
-        ) AS job_ordinal
-    FROM candidate
-    INNER JOIN job ON candidate.job_key = job.job_key
-    INNER JOIN log_attempt
-        ON
-            candidate.source_id = log_attempt.source_id
-            AND candidate.attempt_no = log_attempt.attempt_no
+            BETWEEN record.from_at AND coalesce(record.to_at, log_attempt.first_at),
+            coalesce(log_attempt.launch_low <= record.ended_at, TRUE)
+            AND coalesce(log_attempt.launch_high >= record.started_at, TRUE)
+        )
 )
 
 SELECT
@@ -94,15 +132,30 @@ SELECT
     attempt_no,
     job_key,
     placed_by
-FROM judged
-WHERE fits
-QUALIFY
-    row_number() OVER (
-        PARTITION BY source_id, attempt_no
-        ORDER BY
-            coalesce(seen_at >= started_at - 60000000, FALSE) DESC,
-            CASE WHEN seen_at IS NOT NULL THEN started_at END DESC NULLS LAST,
-            abs(job_ordinal - attempt_no),
-            started_at,
-            job_key ASC
-    ) = 1
+FROM by_span
+UNION ALL
+SELECT
+    source_id,
+    attempt_no,
+    job_key,
+    placed_by
+FROM settled
+UNION ALL
+SELECT
+    source_id,
+    attempt_no,
+    job_key,
+    placed_by
+FROM (
+    SELECT *
+    FROM judged
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY source_id, attempt_no
+            ORDER BY
+                CASE WHEN seen_at IS NOT NULL THEN started_at END DESC NULLS LAST,
+                abs(job_ordinal - attempt_no),
+                started_at,
+                job_key ASC
+        ) = 1
+) AS nearest

@@ -1,6 +1,6 @@
 -- table: attempt_seen
 -- grain: one execution of the training program of a run, or a job of the run that left no log
--- reads: log_attempt, placement, job, source, run_setting
+-- reads: run_group, log_attempt, job, run_setting
 -- params:
 -- column run: name of the run
 -- column attempt: counts the run's attempts in time, from 1
@@ -37,6 +37,7 @@
 -- column last_step_line: line
 -- column n_step_lines: number of step lines
 -- column target_step: step at which the run is complete
+-- column world_size: ranks that the program runs on, where it says so
 -- column launch_line: line
 -- column launch_low: UTC us
 -- column launch_high: UTC us
@@ -59,331 +60,67 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
+-- column save_root: folder of all the checkpoints that it saves to
+-- column load_root: folder of all the checkpoints that it loads from
 -- column settings: what it says of its configuration, as name=value
-WITH job_group AS (
+WITH detailed AS (
     SELECT
-        job.*,
-        run_setting.run AS setting_run,
-        regexp_extract(job.job_id, '_([0-9]+)$', 1) AS task
-    FROM job
-    LEFT JOIN run_setting
-        ON
-            coalesce(run_setting.match_name, run_setting.match_user, run_setting.match_work_dir)
-            IS NOT NULL
-            AND coalesce(job.job_name GLOB run_setting.match_name, TRUE)
-            AND coalesce(job.user_name GLOB run_setting.match_user, TRUE)
-            AND coalesce(job.work_dir GLOB run_setting.match_work_dir, TRUE)
-    WHERE job.started_at IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY job.job_key ORDER BY run_setting.ordinal) = 1
-),
-
--- tasks of an array that go on where another one has stopped are one run
-task_steps AS (
-    SELECT
-        concat_ws(
-            '/',
-            job_group.cluster,
-            job_group.user_name,
-            job_group.job_name,
-            job_group.work_dir
-        ) AS base_key,
-        job_group.task,
-        log_attempt.loaded_step,
-        log_attempt.first_step,
-        log_attempt.last_step,
-        log_attempt.first_step_at,
-        log_attempt.last_step_at
-    FROM job_group
-    INNER JOIN placement ON job_group.job_key = placement.job_key
-    INNER JOIN log_attempt
-        ON
-            placement.source_id = log_attempt.source_id
-            AND placement.attempt_no = log_attempt.attempt_no
-    WHERE job_group.task <> '' AND log_attempt.n_step_lines > 0
-),
-
-chained_array AS (
-    SELECT DISTINCT later.base_key
-    FROM task_steps AS later
-    INNER JOIN task_steps AS earlier
-        ON
-            later.base_key = earlier.base_key
-            AND later.task <> earlier.task
-            AND earlier.last_step_at <= later.first_step_at
-            AND later.first_step > earlier.first_step
-            AND coalesce(later.loaded_step, later.first_step - 1) BETWEEN 1 AND earlier.last_step
-    WHERE
-        NOT EXISTS (
-            SELECT 1
-            FROM task_steps AS one
-            INNER JOIN task_steps AS other
-                ON
-                    one.base_key = other.base_key
-                    AND one.task <> other.task
-                    AND one.first_step_at < other.last_step_at
-                    AND other.first_step_at < one.last_step_at
-            WHERE one.base_key = later.base_key
-        )
-),
-
-named_job AS (
-    SELECT
-        * EXCLUDE (base_key, is_chained),
-        coalesce(
-            'setting/' || setting_run,
-            concat_ws('/', base_key, CASE WHEN NOT is_chained THEN nullif(task, '') END)
-        ) AS group_key,
-        coalesce(
-            setting_run,
-            concat_ws('_', job_name, CASE WHEN NOT is_chained THEN nullif(task, '') END)
-        ) AS group_name
-    FROM (
-        SELECT
-            *,
-            concat_ws('/', cluster, user_name, job_name, work_dir) AS base_key,
-            concat_ws('/', cluster, user_name, job_name, work_dir) IN (
-                SELECT chained_array.base_key
-                FROM chained_array
-            ) AS is_chained
-        FROM job_group
-    ) AS keyed
-),
-
--- without a scheduler record a log is known by the folder that it saves to, else by its name
-folder AS (
-    SELECT
-        source_id,
-        nullif(
-            regexp_replace(
-                rtrim(arg_min(log_path, attempt_no) FILTER (WHERE log_path IS NOT NULL), '/'),
-                '/(global_step|iter_|step[-_]?|checkpoint[-_]?)[0-9]+(/.*)?$',
-                ''
-            ),
-            ''
-        ) AS save_folder
-    FROM log_attempt
-    GROUP BY source_id
-),
-
-titled AS (
-    SELECT
-        source.source_id,
-        source.run_override,
-        source.path AS source_path,
-        folder.save_folder,
-        regexp_replace(source.path, '[^/]*$', '') AS log_folder,
-        regexp_replace(
-            regexp_replace(source.name, '(\.[a-z]+)?(\.(gz|bz2|xz|zst))?$', ''),
-            '[-_.][0-9]{3,}$',
-            ''
-        ) AS stem
-    FROM source
-    INNER JOIN folder ON source.source_id = folder.source_id
-),
-
-placed_attempt AS (
-    SELECT
-        log_attempt.*,
-        placement.job_key,
-        named_job.setting_run,
-        -- a start that fits no record belongs with the other starts in its log
-        coalesce(
-            named_job.group_key, max(named_job.group_key) OVER (PARTITION BY log_attempt.source_id)
-        ) AS job_group_key,
-        coalesce(
-            named_job.group_name,
-            max(named_job.group_name) OVER (PARTITION BY log_attempt.source_id)
-        ) AS job_group_name
-    FROM log_attempt
-    LEFT JOIN placement
-        ON
-            log_attempt.source_id = placement.source_id
-            AND log_attempt.attempt_no = placement.attempt_no
-    LEFT JOIN named_job ON placement.job_key = named_job.job_key
-),
-
-logged AS (
-    SELECT
-        coalesce(
-            'given/' || titled.run_override,
-            placed_attempt.job_group_key,
-            'log/' || coalesce(titled.save_folder, titled.log_folder || titled.stem)
-        ) AS group_key,
-        coalesce(
-            titled.run_override,
-            placed_attempt.job_group_name,
-            CASE
-                WHEN
-                    titled.save_folder IS NOT NULL
-                    AND regexp_full_match(
-                        lower(titled.stem), '(slurm|job|out|output|log|stdout|train|run)?'
-                    )
-                    THEN regexp_extract(titled.save_folder, '[^/]*$')
-                ELSE titled.stem
-            END
-        ) AS group_name,
+        run_group.group_key,
+        run_group.group_name,
+        run_group.joined_by,
+        run_group.job_key,
+        job.job_id,
+        run_group.source_id,
+        run_group.attempt_no,
+        log_attempt.start_no,
+        coalesce(job.started_at, log_attempt.first_at) AS alloc_start_at,
         CASE
-            WHEN titled.run_override IS NOT NULL THEN 'given at ingestion'
-            WHEN placed_attempt.setting_run IS NOT NULL THEN 'configuration'
-            WHEN placed_attempt.job_group_key IS NOT NULL THEN 'same name, user and folder'
-            WHEN titled.save_folder IS NOT NULL THEN 'checkpoint folder, no scheduler record'
-            ELSE 'file name, no scheduler record'
-        END AS joined_by,
-        titled.source_path,
-        placed_attempt.* EXCLUDE (setting_run, job_group_key, job_group_name)
-    FROM placed_attempt
-    INNER JOIN titled ON placed_attempt.source_id = titled.source_id
-),
-
--- a program runs once at a time in its job: what lies inside another execution is a copy of its log
-distinct_log AS (
-    SELECT logged.*
-    FROM logged
-    WHERE
-        NOT EXISTS (
-            SELECT 1
-            FROM logged AS whole
-            WHERE
-                whole.job_key = logged.job_key
-                AND whole.source_id <> logged.source_id
-                AND logged.n_step_lines > 0
-                AND whole.first_step <= logged.first_step
-                AND whole.last_step >= logged.last_step
-                AND whole.first_step_at <= logged.first_step_at
-                AND whole.last_step_at >= logged.last_step_at
-                AND (
-                    whole.n_step_lines > logged.n_step_lines
-                    OR (
-                        whole.n_step_lines = logged.n_step_lines
-                        AND whole.source_path < logged.source_path
-                    )
-                )
-        )
-),
-
--- a second file of the same job that did no step (standard error) is evidence, not an execution
-execution AS (
-    SELECT logged.* EXCLUDE (source_path)
-    FROM distinct_log AS logged
-    WHERE
-        logged.n_step_lines > 0
-        OR (
-            logged.job_key IS NOT NULL
-            AND NOT EXISTS (
-                SELECT 1
-                FROM distinct_log AS other
-                WHERE
-                    other.job_key = logged.job_key
-                    AND other.source_id <> logged.source_id
-                    AND other.n_step_lines > 0
-                    AND logged.launch_line IS NULL
-            )
-        )
-        OR logged.launch_line IS NOT NULL
-),
-
-active AS (
-    SELECT DISTINCT group_key
-    FROM execution
-    WHERE n_step_lines > 0
-),
-
-every_attempt AS (
-    SELECT
-        execution.group_key,
-        execution.group_name,
-        execution.joined_by,
-        execution.job_key,
-        execution.source_id,
-        execution.attempt_no
-    FROM execution
-    WHERE execution.group_key IN (SELECT active.group_key FROM active)
-    UNION ALL
-    SELECT
-        named_job.group_key,
-        named_job.group_name,
-        CASE
-            WHEN named_job.setting_run IS NULL THEN 'same name, user and folder'
-            ELSE 'configuration'
-        END AS joined_by,
-        named_job.job_key,
-        NULL AS source_id,
-        1 AS attempt_no
-    FROM named_job
-    WHERE
-        named_job.group_key IN (SELECT active.group_key FROM active)
-        AND named_job.job_key NOT IN (
-            SELECT execution.job_key
-            FROM execution
-            WHERE execution.job_key IS NOT NULL
-        )
-),
-
-detailed AS (
-    SELECT
-        every_attempt.group_key,
-        every_attempt.group_name,
-        every_attempt.joined_by,
-        every_attempt.job_key,
-        named_job.job_id,
-        every_attempt.source_id,
-        every_attempt.attempt_no,
-        execution.start_no,
-        coalesce(named_job.started_at, execution.first_at) AS alloc_start_at,
-        CASE
-            WHEN named_job.job_key IS NULL THEN execution.last_at
+            WHEN job.job_key IS NULL THEN log_attempt.last_at
             -- records older than the log: a job that still ran goes on as long as its log
-            WHEN named_job.ended_at IS NULL
+            WHEN job.ended_at IS NULL
                 THEN
                     greatest(
-                        named_job.observed_until,
-                        max(execution.last_at) OVER (PARTITION BY every_attempt.job_key)
+                        job.observed_until,
+                        max(log_attempt.last_at) OVER (PARTITION BY run_group.job_key)
                     )
-            ELSE named_job.observed_until
+            ELSE job.observed_until
         END AS alloc_end_at,
-        named_job.job_key IS NOT NULL AND named_job.ended_at IS NULL AS is_alloc_open,
-        named_job.job_key IS NOT NULL AS is_recorded,
-        named_job.submitted_at,
-        named_job.state,
-        named_job.cancelled_by,
-        named_job.exit_code,
-        named_job.exit_signal,
+        job.job_key IS NOT NULL AND job.ended_at IS NULL AS is_alloc_open,
+        job.job_key IS NOT NULL AS is_recorded,
+        job.submitted_at,
+        job.state,
+        job.cancelled_by,
+        job.exit_code,
+        job.exit_signal,
         coalesce(
-            named_job.n_accelerators,
-            max(execution.world_size)
-                OVER (PARTITION BY every_attempt.group_key, every_attempt.source_id),
-            max(execution.world_size) OVER (PARTITION BY every_attempt.group_key)
+            job.n_accelerators,
+            log_attempt.world_size,
+            max(log_attempt.world_size)
+                OVER (PARTITION BY run_group.group_key, run_group.source_id),
+            max(log_attempt.world_size) OVER (PARTITION BY run_group.group_key)
         ) AS n_accelerators,
         CASE
-            WHEN named_job.n_accelerators IS NOT NULL THEN 'record'
-            WHEN max(execution.world_size) OVER (PARTITION BY every_attempt.group_key) IS NOT NULL
+            WHEN job.n_accelerators IS NOT NULL THEN 'record'
+            WHEN max(log_attempt.world_size) OVER (PARTITION BY run_group.group_key) IS NOT NULL
                 THEN 'world size'
             ELSE 'unknown'
         END AS accelerators_origin,
-        coalesce(named_job.nodes, []) AS nodes,
-        named_job.user_name,
-        named_job.work_dir,
-        execution.* EXCLUDE (
-            group_key,
-            group_name,
-            joined_by,
-            job_key,
-            source_id,
-            attempt_no,
-            start_no, world_size
-        ),
-        coalesce(execution.first_at, named_job.started_at) AS begins_at,
+        coalesce(job.nodes, []) AS nodes,
+        job.user_name,
+        job.work_dir,
+        log_attempt.* EXCLUDE (source_id, attempt_no, start_no),
+        coalesce(log_attempt.first_at, job.started_at) AS begins_at,
         -- files of one job stand in the order in which they begin
-        min(execution.first_at) OVER (
-            PARTITION BY every_attempt.job_key, every_attempt.source_id
+        min(log_attempt.first_at) OVER (
+            PARTITION BY run_group.job_key, run_group.source_id
         ) AS file_begins_at
-    FROM every_attempt
-    LEFT JOIN execution
+    FROM run_group
+    LEFT JOIN log_attempt
         ON
-            every_attempt.source_id = execution.source_id
-            AND every_attempt.attempt_no = execution.attempt_no
-    LEFT JOIN named_job ON every_attempt.job_key = named_job.job_key
-    WHERE coalesce(named_job.started_at, execution.first_at) IS NOT NULL
+            run_group.source_id = log_attempt.source_id
+            AND run_group.attempt_no = log_attempt.attempt_no
+    LEFT JOIN job ON run_group.job_key = job.job_key
+    WHERE coalesce(job.started_at, log_attempt.first_at) IS NOT NULL
 ),
 
 chained AS (

@@ -37,6 +37,7 @@
 -- column last_step_line: line
 -- column n_step_lines: number of step lines
 -- column target_step: step at which the run is complete
+-- column world_size: ranks that the program runs on, where it says so
 -- column launch_line: line
 -- column launch_low: UTC us
 -- column launch_high: UTC us
@@ -59,6 +60,8 @@
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
 -- column log_path: checkpoint folder
+-- column save_root: folder of all the checkpoints that it saves to
+-- column load_root: folder of all the checkpoints that it loads from
 -- column settings: what it says of its configuration, as name=value
 -- column epoch: counts the stretches of the run with one configuration, from 1
 -- column epoch_why: what changed where an epoch begins, in words, else null
@@ -67,15 +70,10 @@ WITH described AS (
         run,
         attempt,
         n_accelerators,
-        CASE WHEN len(settings) > 0 THEN settings END AS settings,
+        world_size,
+        settings,
         first_step_at,
-        -- without what names one checkpoint
-        regexp_replace(
-            rtrim(log_path, '/'),
-            '/((global_step|iter_|step[-_=]?|checkpoint[-_]?|epoch=)?[0-9]+[^/]*(/.*)?'
-            || '|latest[^/]*)$',
-            ''
-        ) AS root
+        save_root
     FROM attempt_seen
     WHERE n_step_lines > 0
 ),
@@ -84,11 +82,43 @@ compared AS (
     SELECT
         *,
         lag(n_accelerators IGNORE NULLS) OVER run_order AS before_accelerators,
-        lag(settings IGNORE NULLS) OVER run_order AS before_settings,
-        lag(root IGNORE NULLS) OVER run_order AS before_root,
+        lag(world_size IGNORE NULLS) OVER run_order AS before_world_size,
+        lag(save_root IGNORE NULLS) OVER run_order AS before_root,
         lag(first_step_at) OVER run_order AS before_at
     FROM described
     WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
+),
+
+-- each setting against the last attempt that told of it
+told AS (
+    SELECT
+        run,
+        attempt,
+        split_part(said, '=', 1) AS name,
+        max(said[instr(said, '=') + 1:]) AS word
+    FROM (
+        SELECT
+            run,
+            attempt,
+            unnest(settings) AS said
+        FROM described
+    ) AS line
+    GROUP BY run, attempt, split_part(said, '=', 1)
+),
+
+reset AS (
+    SELECT
+        run,
+        attempt,
+        string_agg(name || ' ' || before_word || ' to ' || word, ', ' ORDER BY name) AS settings
+    FROM (
+        SELECT
+            *,
+            lag(word) OVER (PARTITION BY run, name ORDER BY attempt) AS before_word
+        FROM told
+    ) AS sequence
+    WHERE word <> before_word
+    GROUP BY run, attempt
 ),
 
 -- an epoch of the configuration begins with the first attempt after its moment
@@ -117,21 +147,34 @@ changed AS (
             concat_ws(
                 '; ',
                 CASE
-                    WHEN n_accelerators <> before_accelerators
+                    -- spares come and go; the program's own size counts where it is told
+                    WHEN compared.world_size <> compared.before_world_size
                         THEN
-                            'accelerators ' || before_accelerators || ' to ' || n_accelerators
+                            'accelerators '
+                            || compared.before_world_size
+                            || ' to '
+                            || compared.world_size
+                    WHEN
+                        compared.n_accelerators <> compared.before_accelerators
+                        AND coalesce(compared.world_size <> compared.before_world_size, TRUE)
+                        THEN
+                            'accelerators '
+                            || compared.before_accelerators
+                            || ' to '
+                            || compared.n_accelerators
                 END,
+                reset.settings,
                 CASE
-                    WHEN settings <> before_settings
+                    WHEN compared.save_root <> compared.before_root
                         THEN
-                            'now ' || array_to_string(settings, ', ')
+                            'saves to ' || compared.save_root
                 END,
-                CASE WHEN root <> before_root THEN 'saves to ' || root END,
                 configured.reason
             ),
             ''
         ) AS why
     FROM compared
+    LEFT JOIN reset ON compared.run = reset.run AND compared.attempt = reset.attempt
     LEFT JOIN configured
         ON compared.run = configured.run AND compared.attempt = configured.attempt
 ),

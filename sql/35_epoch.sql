@@ -7,7 +7,7 @@
 -- column first_attempt: attempt with which it begins
 -- column started_at: UTC us, begin of its first allocation
 -- column ended_at: UTC us, end of its last allocation
--- column n_accelerators: accelerators, null when unknown
+-- column n_accelerators: accelerators that the program runs on, null when unknown
 -- column settings: what the program says of its configuration, as name=value
 -- column save_interval_steps: how often it saves by its own words, null when it does not say
 -- column why: what changed where it begins, null for the first
@@ -18,7 +18,8 @@ WITH described AS (
         min(attempt) AS first_attempt,
         min(alloc_start_at) AS started_at,
         max(alloc_end_at) AS ended_at,
-        arg_max(n_accelerators, attempt) FILTER (WHERE n_step_lines > 0) AS n_accelerators,
+        arg_max(coalesce(world_size, n_accelerators), attempt) FILTER (WHERE n_step_lines > 0)
+            AS n_accelerators,
         arg_max(settings, attempt) FILTER (WHERE len(settings) > 0) AS settings,
         max(epoch_why) AS why
     FROM attempt

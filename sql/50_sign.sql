@@ -11,6 +11,8 @@
 -- column node: host
 -- column logged_at: UTC us, where the line is stamped
 -- column onset_at: UTC us, the same less the waiting time that the line states
+-- column low: UTC us, the line was written no earlier, null where nothing tells
+-- column high: UTC us, and no later
 -- column is_before: it stands before the last completed step: a precursor, no sign of the end
 -- column rank: strength of the rule that matched
 -- column cause: cause by that rule
@@ -27,6 +29,8 @@ WITH own AS (
         event.code,
         event.node,
         event.logged_at,
+        event.low,
+        event.high,
         event.strength,
         event.duration_us,
         coalesce(
@@ -81,6 +85,8 @@ kernel AS (
         log_event.code,
         log_event.node,
         log_event.logged_at,
+        log_event.low,
+        log_event.high,
         log_event.strength,
         log_event.duration_us,
         coalesce(log_event.logged_at < host.last_step_at, FALSE) AS is_before,
@@ -111,9 +117,15 @@ node_line AS (
         node_state.node,
         node_state.started_at AS logged_at,
         node_state.started_at AS onset_at,
+        node_state.started_at AS low,
+        node_state.started_at AS high,
         coalesce(node_state.started_at < host.last_step_at, FALSE) AS is_before,
         CASE
-            WHEN node_state.state IN ('down', 'fail') THEN 19
+            -- down before the end it is a cause; later it may be what somebody made of it
+            WHEN
+                node_state.state IN ('down', 'fail')
+                AND node_state.started_at <= host.to_at + 120000000
+                THEN 27
             WHEN node_state.cause IS NOT NULL THEN 45
             ELSE 62
         END AS rank,
@@ -146,6 +158,8 @@ SELECT
             every_line.strength = 'stated'
             THEN every_line.logged_at - coalesce(every_line.duration_us, 0)
     END AS onset_at,
+    every_line.low,
+    every_line.high,
     every_line.is_before,
     cause_rule.rank,
     cause_rule.cause,
@@ -188,6 +202,8 @@ SELECT
     node,
     logged_at,
     onset_at,
+    low,
+    high,
     is_before,
     rank,
     cause,

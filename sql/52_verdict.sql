@@ -1,16 +1,17 @@
 -- table: verdict
 -- grain: how one attempt that did steps came to its end
--- reads: attempt, step, log_event, checkpoint, baseline, sign, node_state, planned_window
+-- reads: attempt, stop, end_sign, event, node_action, planned_window, verdict_rule
 -- params:
 -- column run: run
 -- column attempt: attempt
 -- column ending: complete, running, continued (the log goes on in another file) or interrupted
--- column kind: failure, preemption, planned or unknown, null when complete or running
+-- column kind: failure, preemption, mitigation, planned or unknown, null when complete or running
 -- column cause: cause
--- column cause_strength: stated or derived
+-- column cause_strength: stated, derived or absent
 -- column cause_line: line behind the cause, null when it is the scheduler's word
 -- column cause_source_id: its file
 -- column rule: the rule that decided kind and cause, in words
+-- column conflict: where record and log contradict each other, and which counts, in words; else null
 -- column signature: cause and kind of its first sign, to recognise the same failure again
 -- column phase: step, save or evaluation
 -- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
@@ -29,523 +30,221 @@
 -- column fault_source_id: file of the line that dates the fault
 -- column fault_line: that line
 -- column detected_at: UTC us, when system or person acted
+-- column detected_low: UTC us, earliest
+-- column detected_high: UTC us, latest, null where nothing bounds it
+-- column detected_strength: stated, derived or bounded
 -- column detector: watchdog, launcher, scheduler, person or program
 -- column detected_source_id: file
 -- column detected_line: line, null when it is the scheduler's record
 -- column precursor_at: UTC us, first fault line in the day before the last step
+-- column precursor_lead_us: from it to the fault
 -- column stop_at: UTC us, end of the attempt as far as anything tells
 -- column next_attempt: the attempt after it, of any kind
-WITH tail_save AS (
+WITH signalled AS (
     SELECT
-        checkpoint.run,
-        checkpoint.attempt,
-        bool_or(checkpoint.done_line IS NULL AND NOT checkpoint.is_async) AS is_open,
-        max(checkpoint.committed_at) FILTER (WHERE NOT checkpoint.is_async) AS done_at
-    FROM checkpoint
-    WHERE checkpoint.next_step_line IS NULL
-    GROUP BY checkpoint.run, checkpoint.attempt
-),
-
-save_law AS (
-    SELECT
-        run,
-        quantile_disc(cost_us, 0.5) AS usual_us,
-        quantile_disc(cost_us, 0.999) AS longest_us
-    FROM checkpoint
-    WHERE cost_us IS NOT NULL
-    GROUP BY run
-),
-
-evaluation_pause AS (
-    SELECT
-        run,
-        quantile_disc(evaluation_us, 0.5) AS usual_us,
-        quantile_disc(evaluation_us, 0.999) AS longest_us
-    FROM step
-    WHERE evaluation_us > 0
-    GROUP BY run
-),
-
-evaluation_step AS (
-    SELECT DISTINCT
-        attempt.run,
-        log_event.step
-    FROM log_event
-    INNER JOIN attempt ON log_event.source_id = attempt.source_id
-    WHERE log_event.kind = 'evaluation' AND log_event.step IS NOT NULL
-),
-
-evaluation_law AS (
-    SELECT
-        paced.run,
-        max(paced.step) AS some_step,
-        min(paced.distance) AS every_steps,
-        any_value(evaluation_pause.usual_us) AS usual_us,
-        any_value(evaluation_pause.longest_us) AS longest_us
-    FROM (
-        SELECT
-            run,
-            step,
-            step - lag(step) OVER (PARTITION BY run ORDER BY step) AS distance
-        FROM evaluation_step
-    ) AS paced
-    INNER JOIN evaluation_pause ON paced.run = evaluation_pause.run
-    GROUP BY paced.run
-),
-
-tail_evaluation AS (
-    SELECT
-        attempt.run,
-        attempt.attempt,
-        max(log_event.logged_at) FILTER (WHERE log_event.strength = 'stated') AS stated_at
-    FROM attempt
-    INNER JOIN log_event ON attempt.source_id = log_event.source_id
+        event.run,
+        event.attempt,
+        arg_max(event.source_id, (event.position, event.line_no)) AS signal_source_id,
+        arg_max(event.line_no, (event.position, event.line_no)) AS signal_line
+    FROM event
+    INNER JOIN stop ON event.run = stop.run AND event.attempt = stop.attempt
+    INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
     WHERE
-        log_event.kind = 'evaluation'
-        AND log_event.line_no > attempt.last_step_line
-        AND log_event.line_no <= attempt.last_line
-    GROUP BY attempt.run, attempt.attempt
-),
-
-sequence AS (
-    SELECT
-        *,
-        lead(attempt) OVER run_order AS next_attempt,
-        lead(job_key) OVER run_order AS next_job_key,
-        lead(source_id) OVER run_order AS next_source_id,
-        lead(CASE WHEN n_step_lines > 0 THEN loaded_step END IGNORE NULLS) OVER run_order
-            AS next_loaded_step,
-        lead(submitted_at) OVER run_order AS next_submitted_at,
-        lead(CASE WHEN len(nodes) > 0 THEN nodes END IGNORE NULLS) OVER run_order AS next_nodes,
-        lead(first_step) OVER run_order AS next_first_step,
-        lead(first_step_at) OVER run_order AS next_first_step_at,
-        lead(coalesce(launch_line, load_line, tracker_line)) OVER run_order AS next_launch_line,
-        lead(coalesce(first_at, launch_high, alloc_start_at)) OVER run_order AS next_seen_at,
-        max(alloc_end_at) OVER () AS data_end_at
-    FROM attempt
-    WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
-),
-
--- a job that goes on beside its successor: the run is where the successor is
-overtaken AS (
-    SELECT
-        sequence.run,
-        sequence.attempt,
-        sequence.next_first_step_at AS overtaken_at,
-        max(step.step) AS step,
-        max(step.ended_at) AS step_at,
-        arg_max(step.line_no, step.ended_at) AS step_line
-    FROM sequence
-    INNER JOIN step ON sequence.run = step.run AND sequence.attempt = step.attempt
-    WHERE
-        sequence.job_key IS DISTINCT FROM sequence.next_job_key
-        AND sequence.next_first_step_at < sequence.last_step_at
-        AND sequence.next_first_step_at > sequence.first_step_at
-        AND step.ended_at <= sequence.next_first_step_at
-    GROUP BY sequence.run, sequence.attempt, sequence.next_first_step_at
-),
-
-progressed AS (
-    SELECT
-        sequence.* REPLACE (
-            coalesce(overtaken.step, sequence.last_step) AS last_step,
-            coalesce(overtaken.step_at, sequence.last_step_at) AS last_step_at,
-            coalesce(overtaken.step_line, sequence.last_step_line) AS last_step_line
-        ),
-        overtaken.overtaken_at,
-        coalesce(tail_save.is_open, FALSE) AS is_saving,
-        tail_save.done_at AS tail_done_at,
-        save_law.usual_us AS save_us,
-        save_law.longest_us AS save_longest_us,
-        evaluation_law.usual_us AS evaluation_us,
-        evaluation_law.longest_us AS evaluation_longest_us,
-        tail_evaluation.attempt IS NOT NULL AS has_evaluated,
-        tail_evaluation.stated_at AS evaluation_stated_at,
-        -- one was due after the last step, and no line says that it ended
-        coalesce(
-            tail_evaluation.attempt IS NULL
-            AND (sequence.last_step - evaluation_law.some_step) % evaluation_law.every_steps = 0,
-            FALSE
-        ) AS is_due,
-        baseline.hang_us AS step_hang_us,
-        baseline.line_us,
-        coalesce(
-            sequence.last_step >= sequence.target_step, sequence.done_line IS NOT NULL, FALSE
-        ) OR sequence.done_line IS NOT NULL AS is_complete,
-        (sequence.next_job_key IS NOT DISTINCT FROM sequence.job_key)
-        AND sequence.next_attempt IS NOT NULL
-        AND (sequence.job_key IS NOT NULL OR sequence.next_source_id = sequence.source_id)
-            AS is_same_job
-    FROM sequence
-    LEFT JOIN overtaken
-        ON sequence.run = overtaken.run AND sequence.attempt = overtaken.attempt
-    LEFT JOIN tail_save
-        ON sequence.run = tail_save.run AND sequence.attempt = tail_save.attempt
-    LEFT JOIN save_law ON sequence.run = save_law.run
-    LEFT JOIN evaluation_law ON sequence.run = evaluation_law.run
-    LEFT JOIN tail_evaluation
-        ON sequence.run = tail_evaluation.run AND sequence.attempt = tail_evaluation.attempt
-    LEFT JOIN baseline
-        ON
-            sequence.run = baseline.run
-            AND (sequence.epoch IS NOT DISTINCT FROM baseline.epoch)
-    WHERE sequence.n_step_lines > 0 AND sequence.last_step_at IS NOT NULL
-),
-
--- a save or evaluation that was completed after the last step counts as progress; one still open
--- is a phase with a threshold of its own
-evaluated AS (
-    SELECT
-        *,
-        is_due AND NOT is_saving AND tail_done_at IS NULL AS is_evaluating,
-        CASE
-            WHEN has_evaluated
-                THEN
-                    greatest(
-                        last_step_at,
-                        coalesce(evaluation_stated_at, last_step_at + coalesce(evaluation_us, 0))
-                    )
-        END AS raw_evaluated_at
-    FROM progressed
-),
-
-placed AS (
-    SELECT
-        * EXCLUDE (raw_evaluated_at),
-        CASE
-            WHEN is_saving THEN 'save'
-            WHEN is_evaluating THEN 'evaluation'
-            ELSE 'step'
-        END AS phase,
-        CASE
-            WHEN is_saving THEN coalesce(greatest(5 * save_longest_us, step_hang_us), step_hang_us)
-            WHEN is_evaluating THEN greatest(5 * evaluation_longest_us, step_hang_us)
-            -- an evaluation of unknown length follows: no verdict on how long it may be silent
-            WHEN has_evaluated AND evaluation_stated_at IS NULL AND evaluation_us IS NULL THEN NULL
-            ELSE step_hang_us
-        END AS hang_us,
-        CASE
-            WHEN is_recorded AND raw_evaluated_at IS NOT NULL
-                THEN least(raw_evaluated_at, greatest(last_step_at, alloc_end_at))
-            ELSE raw_evaluated_at
-        END AS evaluated_at,
-        CASE
-            WHEN is_same_job AND is_recorded THEN coalesce(cancel_at, next_seen_at, alloc_end_at)
-            WHEN is_recorded
-                THEN
-                    coalesce(
-                        CASE
-                            WHEN cancel_at BETWEEN last_step_at AND alloc_end_at THEN cancel_at
-                        END,
-                        alloc_end_at
-                    )
-            ELSE coalesce(cancel_at, last_at)
-        END AS raw_stop_at
-    FROM evaluated
-),
-
-progress AS (
-    SELECT
-        *,
-        greatest(
-            last_step_at,
-            coalesce(evaluated_at, last_step_at),
-            CASE WHEN is_saving THEN last_step_at ELSE coalesce(tail_done_at, last_step_at) END
-        ) AS progress_at
-    FROM placed
-),
-
-stopped AS (
-    SELECT
-        * EXCLUDE (raw_stop_at),
-        CASE
-            WHEN overtaken_at IS NOT NULL THEN greatest(overtaken_at, progress_at)
-            ELSE greatest(raw_stop_at, progress_at)
-        END AS stop_at,
-        progress_at
-        + CASE
-            WHEN is_saving THEN coalesce(save_us, line_us, 0)
-            WHEN is_evaluating THEN coalesce(evaluation_us, line_us, 0)
-            ELSE coalesce(line_us, 0)
-        END
-            AS overdue_at,
-        CASE
-            WHEN overtaken_at IS NOT NULL THEN greatest(overtaken_at, progress_at)
-            ELSE greatest(raw_stop_at, progress_at)
-        END - progress_at AS silent_us,
-        overtaken_at IS NULL
-        AND coalesce(greatest(raw_stop_at, progress_at) - progress_at > hang_us, FALSE) AS is_hang
-    FROM progress
-),
-
-cause AS (
-    SELECT
-        run,
-        attempt,
-        arg_min(cause, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS cause,
-        arg_min(kind, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS sign_kind,
-        arg_min(code, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS sign_code,
-        arg_min(source_id, (rank, coalesce(onset_at, 9223372036854775807), line_no))
-            AS cause_source_id,
-        arg_min(line_no, (rank, coalesce(onset_at, 9223372036854775807), line_no)) AS cause_line,
-        min(rank) AS cause_rank,
-        bool_or(is_sign) AS has_sign
-    FROM sign
-    WHERE NOT is_before
-    GROUP BY run, attempt
-),
-
--- application-level signs without a stamp do not date anything: the overdue line does
-dated AS (
-    SELECT
-        sign.run,
-        sign.attempt,
-        arg_min(sign.onset_at, (sign.onset_at, sign.line_no)) FILTER (
-            WHERE sign.is_sign OR sign.kind = 'watchdog'
-        ) AS sign_at,
-        arg_min(sign.source_id, (sign.onset_at, sign.line_no)) FILTER (
-            WHERE sign.is_sign OR sign.kind = 'watchdog'
-        ) AS sign_source_id,
-        arg_min(sign.line_no, (sign.onset_at, sign.line_no)) FILTER (
-            WHERE sign.is_sign OR sign.kind = 'watchdog'
-        ) AS sign_line,
-        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (
-            WHERE sign.kind = 'watchdog'
-        ) AS watchdog_at,
-        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (
-            WHERE sign.kind = 'watchdog'
+        event.kind = 'preemption_signal'
+        AND event.code = 'SIGTERM'
+        AND (
+            (event.is_own AND event.line_no > attempt.last_step_line)
+            OR event.logged_at BETWEEN stop.progress_at - 600000000 AND stop.stop_at + 60000000
         )
-            AS watchdog_source_id,
-        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (WHERE sign.kind = 'watchdog')
-            AS watchdog_line,
-        arg_min(sign.logged_at, (sign.logged_at, sign.line_no)) FILTER (
-            WHERE sign.kind = 'launcher_failure'
-        )
-            AS launcher_at,
-        arg_min(sign.source_id, (sign.logged_at, sign.line_no)) FILTER (
-            WHERE sign.kind = 'launcher_failure'
-        )
-            AS launcher_source_id,
-        arg_min(sign.line_no, (sign.logged_at, sign.line_no)) FILTER (
-            WHERE sign.kind = 'launcher_failure'
-        )
-            AS launcher_line
-    FROM sign
-    INNER JOIN stopped ON sign.run = stopped.run AND sign.attempt = stopped.attempt
-    WHERE
-        NOT sign.is_before
-        AND sign.logged_at IS NOT NULL
-        AND sign.logged_at <= stopped.stop_at + 60000000
-        AND sign.kind <> 'job_cancelled'
-    GROUP BY sign.run, sign.attempt
-),
-
-precursor AS (
-    SELECT
-        sign.run,
-        sign.attempt,
-        min(sign.logged_at) AS precursor_at
-    FROM sign
-    INNER JOIN stopped ON sign.run = stopped.run AND sign.attempt = stopped.attempt
-    WHERE
-        sign.is_before
-        AND sign.is_hardware
-        AND sign.logged_at BETWEEN stopped.last_step_at - 86400000000 AND stopped.last_step_at
-    GROUP BY sign.run, sign.attempt
-),
-
--- nodes that the run had and did not take again, and why they were taken out
-swapped AS (
-    SELECT
-        stopped.run,
-        stopped.attempt,
-        arg_min(node_state.cause, (node_state.cause IS NULL, node_state.started_at)) AS drain_cause,
-        arg_min(node_state.source_id, node_state.started_at) AS drain_source_id,
-        arg_min(node_state.line_no, node_state.started_at) AS drain_line
-    FROM stopped
-    INNER JOIN node_state
-        ON
-            list_contains(stopped.nodes, node_state.node)
-            AND NOT list_contains(stopped.next_nodes, node_state.node)
-    WHERE
-        node_state.state IN ('drain', 'unhealthy')
-        AND coalesce(NOT node_state.is_planned, TRUE)
-        AND node_state.started_at
-        BETWEEN stopped.last_step_at - 86400000000 AND stopped.stop_at + 600000000
-    GROUP BY stopped.run, stopped.attempt
-),
-
--- slow for at least a twentieth of its last two hours
-slowed AS (
-    SELECT
-        stopped.run,
-        stopped.attempt
-    FROM stopped
-    INNER JOIN step ON stopped.run = step.run AND stopped.attempt = step.attempt
-    WHERE
-        step.ended_at > stopped.last_step_at - 7200000000
-        AND NOT list_has_all(stopped.next_nodes, stopped.nodes)
-    GROUP BY stopped.run, stopped.attempt
-    HAVING sum(step.degraded_us) * 20 >= sum(step.degraded_us + step.work_us)
-),
-
--- nodes that were taken for planned work while the attempt ended
-serviced AS (
-    SELECT DISTINCT
-        stopped.run,
-        stopped.attempt
-    FROM stopped
-    INNER JOIN node_state ON list_contains(stopped.nodes, node_state.node)
-    WHERE
-        node_state.is_planned
-        AND node_state.started_at BETWEEN stopped.last_step_at - 86400000000
-        AND stopped.stop_at + 600000000
-        AND coalesce(node_state.ended_at > stopped.last_step_at, TRUE)
+    GROUP BY event.run, event.attempt
 ),
 
 judged AS (
     SELECT
-        stopped.*,
-        swapped.attempt IS NOT NULL AS is_swapped,
-        swapped.drain_cause,
-        swapped.drain_source_id,
-        swapped.drain_line,
-        slowed.attempt IS NOT NULL AS is_slowed,
-        cause.cause AS sign_cause,
-        cause.sign_kind,
-        cause.sign_code,
-        cause.cause_source_id,
-        cause.cause_line,
-        coalesce(cause.has_sign, FALSE) AS has_sign,
-        coalesce(cause.sign_kind = 'watchdog', FALSE) AS has_watchdog,
-        dated.* EXCLUDE (run, attempt),
-        precursor.precursor_at,
+        stop.*,
+        attempt.source_id,
+        attempt.job_key,
+        attempt.is_recorded,
+        attempt.is_alloc_open,
+        attempt.cancelled_by,
+        attempt.exit_code,
+        attempt.exit_line,
+        attempt.exit_at,
+        attempt.cancel_line,
+        attempt.cancel_at,
+        attempt.target_step,
+        node_action.* EXCLUDE (run, attempt),
+        end_sign.* EXCLUDE (run, attempt),
+        signalled.signal_source_id,
+        signalled.signal_line,
         CASE
-            WHEN stopped.is_complete THEN 'complete'
+            WHEN stop.is_complete THEN 'complete'
             -- a rotated log: the next file of the job begins with the next step, and no start
             WHEN
-                (stopped.next_job_key IS NOT DISTINCT FROM stopped.job_key)
-                AND stopped.next_source_id <> stopped.source_id
-                AND stopped.next_launch_line IS NULL
-                AND stopped.next_first_step > stopped.last_step
-                AND stopped.next_first_step_at - stopped.progress_at
-                <= coalesce(stopped.hang_us, stopped.next_first_step_at - stopped.progress_at)
+                (stop.next_job_key IS NOT DISTINCT FROM attempt.job_key)
+                AND stop.next_source_id <> attempt.source_id
+                AND stop.next_launch_line IS NULL
+                AND stop.next_first_step > stop.last_step
+                AND stop.next_first_step_at - stop.progress_at
+                <= coalesce(stop.hang_us, stop.next_first_step_at - stop.progress_at)
                 THEN 'continued'
-            WHEN stopped.next_attempt IS NULL AND stopped.is_alloc_open THEN 'running'
+            WHEN stop.next_attempt IS NULL AND attempt.is_alloc_open THEN 'running'
             WHEN
-                stopped.next_attempt IS NULL AND NOT stopped.is_recorded
-                AND stopped.cancel_line IS NULL AND stopped.exit_line IS NULL
-                AND cause.cause IS NULL AND stopped.last_at >= stopped.data_end_at
+                stop.next_attempt IS NULL AND NOT attempt.is_recorded
+                AND attempt.cancel_line IS NULL AND attempt.exit_line IS NULL
+                AND NOT end_sign.has_word AND attempt.last_at >= stop.data_end_at
                 THEN 'running'
             ELSE 'interrupted'
         END AS ending,
-        coalesce(
-            CASE WHEN stopped.is_same_job THEN NULL ELSE stopped.state END, ''
-        ) AS word,
-        coalesce(stopped.cancel_reason, '') AS reason,
+        coalesce(CASE WHEN stop.is_same_job THEN NULL ELSE attempt.state END, '') AS word,
+        coalesce(attempt.state, '') AS state,
+        coalesce(attempt.cancel_reason, '') AS reason,
         (
             SELECT count(*) > 0
             FROM planned_window
-            WHERE stopped.stop_at BETWEEN planned_window.start_at AND planned_window.end_at
-        ) OR serviced.attempt IS NOT NULL AS is_in_planned_window
-    FROM stopped
-    LEFT JOIN swapped ON stopped.run = swapped.run AND stopped.attempt = swapped.attempt
-    LEFT JOIN slowed ON stopped.run = slowed.run AND stopped.attempt = slowed.attempt
-    LEFT JOIN serviced ON stopped.run = serviced.run AND stopped.attempt = serviced.attempt
-    LEFT JOIN cause ON stopped.run = cause.run AND stopped.attempt = cause.attempt
-    LEFT JOIN dated ON stopped.run = dated.run AND stopped.attempt = dated.attempt
-    LEFT JOIN precursor ON stopped.run = precursor.run AND stopped.attempt = precursor.attempt
+            WHERE stop.stop_at BETWEEN planned_window.start_at AND planned_window.end_at
+        ) AS is_in_planned_window
+    FROM stop
+    INNER JOIN attempt ON stop.run = attempt.run AND stop.attempt = attempt.attempt
+    INNER JOIN node_action ON stop.run = node_action.run AND stop.attempt = node_action.attempt
+    INNER JOIN end_sign ON stop.run = end_sign.run AND stop.attempt = end_sign.attempt
+    LEFT JOIN signalled ON stop.run = signalled.run AND stop.attempt = signalled.attempt
+),
+
+-- conditions only: order, kind, cause and words of the rules stand in verdict_rule
+held AS (
+    SELECT
+        run,
+        attempt,
+        unnest(
+            [
+                CASE WHEN overtaken_at IS NOT NULL THEN 'overtaken' END,
+                CASE
+                    WHEN
+                        NOT has_sign AND NOT is_hang
+                        AND (
+                            is_in_planned_window
+                            OR (
+                                is_serviced
+                                AND NOT has_watchdog
+                                AND word NOT IN (
+                                    'FAILED', 'OUT_OF_MEMORY', 'BOOT_FAIL', 'PREEMPTED',
+                                    'TIMEOUT', 'DEADLINE'
+                                )
+                            )
+                        )
+                        THEN 'planned_work'
+                END,
+                CASE
+                    WHEN word = 'NODE_FAIL' OR reason = 'NODE FAILURE' THEN 'node_failed'
+                END,
+                CASE
+                    WHEN
+                        NOT has_sign AND NOT is_hang AND (is_swapped OR is_slowed)
+                        AND word NOT IN ('FAILED', 'TIMEOUT', 'DEADLINE', 'PREEMPTED', 'COMPLETED')
+                        AND reason NOT IN ('PREEMPTION', 'TIME LIMIT')
+                        THEN CASE WHEN is_swapped THEN 'drained' ELSE 'slowed' END
+                END,
+                CASE WHEN word = 'BOOT_FAIL' THEN 'boot_failed' END,
+                CASE WHEN word = 'OUT_OF_MEMORY' THEN 'out_of_memory' END,
+                CASE
+                    WHEN
+                        (word = 'PREEMPTED' OR reason = 'PREEMPTION')
+                        AND (NOT is_hang OR (exit_line IS NOT NULL AND NOT has_sign))
+                        THEN 'preempted'
+                END,
+                CASE
+                    WHEN
+                        signal_line IS NOT NULL AND NOT is_recorded AND cancel_line IS NULL
+                        AND NOT has_word AND NOT is_hang AND NOT is_same_job
+                        THEN 'signalled'
+                END,
+                CASE WHEN exit_line IS NOT NULL AND NOT has_sign THEN 'planned_exit' END,
+                CASE WHEN is_hang THEN 'hung' END,
+                CASE WHEN has_sign THEN 'fault_line' END,
+                CASE
+                    WHEN word IN ('TIMEOUT', 'DEADLINE') OR reason = 'TIME LIMIT' THEN 'time_limit'
+                END,
+                CASE WHEN has_watchdog THEN 'watchdog' END,
+                CASE
+                    WHEN
+                        word IN ('CANCELLED', 'REQUEUED', 'REVOKED') OR reason = 'JOB REQUEUE'
+                        OR (cancel_line IS NOT NULL AND word IN ('', 'RUNNING'))
+                        THEN 'stopped'
+                END,
+                CASE
+                    WHEN
+                        word = 'FAILED' OR coalesce(exit_code, 0) <> 0 OR has_word
+                        THEN 'error'
+                END,
+                CASE WHEN next_loaded_step >= last_step THEN 'went_on' END,
+                CASE WHEN next_attempt IS NOT NULL THEN 'taken_over' END,
+                'lost'
+            ]
+        ) AS rule
+    FROM judged
+    WHERE ending = 'interrupted'
 ),
 
 ruled AS (
     SELECT
-        *,
-        CASE
-            WHEN ending <> 'interrupted' THEN NULL
-            WHEN overtaken_at IS NOT NULL THEN 16
-            WHEN is_in_planned_window AND NOT has_sign AND NOT is_hang THEN 14
-            WHEN word = 'NODE_FAIL' OR reason = 'NODE FAILURE' THEN 1
-            WHEN
-                NOT has_sign AND NOT is_hang AND (is_swapped OR is_slowed)
-                AND word NOT IN ('FAILED', 'TIMEOUT', 'DEADLINE', 'PREEMPTED', 'COMPLETED')
-                AND reason NOT IN ('PREEMPTION', 'TIME LIMIT')
-                THEN 15
-            WHEN word IN ('BOOT_FAIL', 'OUT_OF_MEMORY') THEN 2
-            WHEN exit_line IS NOT NULL AND NOT has_sign THEN 3
-            WHEN is_hang THEN 4
-            WHEN word = 'PREEMPTED' OR reason = 'PREEMPTION' THEN 5
-            WHEN has_sign THEN 6
-            WHEN word IN ('TIMEOUT', 'DEADLINE') OR reason = 'TIME LIMIT' THEN 7
-            WHEN has_watchdog THEN 8
-            WHEN word IN ('CANCELLED', 'REQUEUED', 'REVOKED') OR reason = 'JOB REQUEUE' THEN 9
-            WHEN cancel_line IS NOT NULL AND word IN ('', 'RUNNING') THEN 9
-            WHEN word = 'FAILED' OR coalesce(exit_code, 0) <> 0 OR sign_cause IS NOT NULL THEN 10
-            WHEN next_loaded_step >= last_step THEN 13
-            WHEN next_attempt IS NOT NULL THEN 11
-            ELSE 12
-        END AS rule_no
-    FROM judged
+        held.run,
+        held.attempt,
+        verdict_rule.rule AS rule_name,
+        verdict_rule.kind,
+        verdict_rule.cause_from,
+        verdict_rule.cause AS rule_cause,
+        verdict_rule.sentence
+    FROM held
+    INNER JOIN verdict_rule ON held.rule = verdict_rule.rule
+    QUALIFY
+        row_number() OVER (PARTITION BY held.run, held.attempt ORDER BY verdict_rule.rank) = 1
 ),
 
+named AS (
+    SELECT
+        judged.*,
+        ruled.* EXCLUDE (run, attempt),
+        coalesce(
+            CASE
+                WHEN ruled.cause_from = 'sign' THEN judged.sign_cause
+                WHEN
+                    ruled.cause_from = 'hardware'
+                    AND judged.sign_kind IN (
+                        'xid', 'link_down', 'node_state', 'host_memory_error'
+                    )
+                    AND judged.sign_cause NOT IN ('unknown', 'software')
+                    THEN judged.sign_cause
+                WHEN ruled.cause_from = 'drain' THEN judged.drain_cause
+            END,
+            ruled.rule_cause
+        ) AS cause
+    FROM judged
+    LEFT JOIN ruled ON judged.run = ruled.run AND judged.attempt = ruled.attempt
+),
+
+-- which line stands behind the cause: one that says what the rule says
 decided AS (
     SELECT
         *,
         CASE
-            WHEN rule_no IS NULL THEN NULL
-            WHEN rule_no = 5 THEN 'preemption'
-            WHEN rule_no = 15 THEN 'mitigation'
-            WHEN rule_no IN (3, 7, 9, 13, 14, 16) THEN 'planned'
-            WHEN rule_no = 12 THEN 'unknown'
-            ELSE 'failure'
-        END AS kind,
+            WHEN cause = 'unknown' THEN NULL
+            WHEN cause_from = 'drain' THEN drain_source_id
+            WHEN kind = 'preemption' THEN signal_source_id
+            WHEN cause_from IN ('sign', 'hardware') AND sign_cause = cause THEN sign_source_id
+        END AS cause_source_id,
         CASE
-            WHEN rule_no IS NULL THEN NULL
-            WHEN rule_no = 5 THEN 'preemption'
-            WHEN
-                rule_no = 1
-                THEN
-                    coalesce(
-                        CASE WHEN sign_kind IN ('xid', 'link_down') THEN sign_cause END, 'node'
-                    )
-            WHEN rule_no = 2 THEN CASE WHEN word = 'OUT_OF_MEMORY' THEN 'oom' ELSE 'node' END
-            WHEN rule_no = 15 THEN coalesce(drain_cause, 'unknown')
-            WHEN rule_no = 3 THEN 'operator'
-            WHEN rule_no = 7 THEN 'scheduler'
-            WHEN rule_no IN (9, 13, 14, 16) THEN 'operator'
-            ELSE coalesce(sign_cause, 'unknown')
-        END AS cause,
-        CASE rule_no
-            WHEN 1 THEN 'the scheduler ended it for a failed node'
-            WHEN 2 THEN 'the scheduler ended it with ' || word
-            WHEN 3 THEN 'the program says that it stops by plan'
-            WHEN
-                4
-                THEN 'progress had stopped for longer than the hang threshold before it was ended'
-            WHEN 5 THEN 'the scheduler took the nodes for another job while it was making progress'
-            WHEN 6 THEN 'a fault line follows the last step'
-            WHEN 7 THEN 'the time limit ended it while it was making progress'
-            WHEN 8 THEN 'a watchdog ended it'
-            WHEN 9 THEN 'it was stopped while it was making progress, with no sign of a fault'
-            WHEN 10 THEN 'it ended with an error'
-            WHEN 11 THEN 'it ended, nothing says why, and a later attempt took over'
-            WHEN 12 THEN 'progress ended, nothing says how, and no later attempt is known'
-            WHEN 14 THEN 'it ended for planned work, with no sign of a fault'
-            WHEN 16 THEN 'another job took the run over while it was still going on'
-            WHEN 15
-                THEN
-                    CASE
-                        WHEN is_swapped
-                            THEN 'it was stopped to take out a node that was drained, with no fault'
-                        ELSE 'it was stopped while it ran slowly, and came back on other nodes'
-                    END
-            WHEN 13 THEN 'it ended without an error, and a later attempt went on from its last step'
-        END AS rule
-    FROM ruled
+            WHEN cause = 'unknown' THEN NULL
+            WHEN cause_from = 'drain' THEN drain_line
+            WHEN kind = 'preemption' THEN signal_line
+            WHEN cause_from IN ('sign', 'hardware') AND sign_cause = cause THEN sign_line
+        END AS cause_line
+    FROM named
 ),
 
 detection AS (
     SELECT
-        decided.*,
+        *,
         CASE
             WHEN kind IN ('failure', 'unknown')
                 THEN least(
@@ -558,7 +257,11 @@ detection AS (
                         ELSE 9223372036854775807
                     END
                 )
-            ELSE coalesce(CASE WHEN rule_no = 3 THEN greatest(exit_at, progress_at) END, stop_at)
+            ELSE
+                coalesce(
+                    CASE WHEN rule_name = 'planned_exit' THEN greatest(exit_at, progress_at) END,
+                    stop_at
+                )
         END AS acted_at
     FROM decided
 ),
@@ -573,15 +276,88 @@ onset AS (
                     progress_at,
                     least(
                         CASE
-                            WHEN sign_at IS NULL THEN 9223372036854775807
-                            ELSE greatest(sign_at, progress_at)
+                            WHEN onset_at IS NULL THEN 9223372036854775807
+                            ELSE greatest(onset_at, progress_at)
                         END,
+                        coalesce(onset_high, 9223372036854775807),
                         overdue_at,
                         greatest(acted_at, progress_at)
                     )
                 )
         END AS fault_at
     FROM detection
+),
+
+noticed AS (
+    SELECT
+        *,
+        greatest(acted_at, fault_at) AS detected_at,
+        -- a watchdog or launcher had spoken before, but when is not printed
+        CASE
+            WHEN
+                kind IN ('failure', 'unknown') AND acted_low < acted_at
+                THEN greatest(progress_at, acted_low)
+            ELSE greatest(acted_at, fault_at)
+        END AS detected_low,
+        -- no record: the log ends, and when somebody saw that is not known
+        CASE
+            WHEN
+                kind IN ('failure', 'unknown') AND acted_at = stop_at AND NOT is_same_job
+                AND NOT is_recorded AND cancel_at IS NULL AND overtaken_at IS NULL
+                THEN next_seen_at
+            ELSE greatest(acted_at, fault_at)
+        END AS detected_high,
+        CASE
+            WHEN kind IS NULL THEN NULL
+            WHEN rule_name = 'planned_exit' THEN 'program'
+            WHEN acted_at = watchdog_at THEN 'watchdog'
+            WHEN acted_at = launcher_at THEN 'launcher'
+            WHEN acted_at = next_submitted_at AND acted_at < stop_at THEN 'person'
+            WHEN word = 'CANCELLED' OR cancelled_by IS NOT NULL THEN 'person'
+            ELSE 'scheduler'
+        END AS detector
+    FROM onset
+),
+
+-- lines of the log count before the record's word, and the record's before silence
+contradicted AS (
+    SELECT
+        *,
+        CASE
+            WHEN
+                ending = 'complete'
+                AND state IN ('FAILED', 'NODE_FAIL', 'OUT_OF_MEMORY', 'BOOT_FAIL', 'TIMEOUT')
+                AND next_attempt IS NULL
+                THEN
+                    'it is recorded as ' || state || ', though the log says that its target was '
+                    || 'reached: the log counts'
+            WHEN kind = 'failure' AND word = 'COMPLETED' AND has_sign
+                THEN
+                    'it is recorded as COMPLETED, though a fault line follows its last step: '
+                    || 'the line counts'
+            WHEN
+                kind IN ('failure', 'unknown') AND word = 'COMPLETED'
+                THEN
+                    'it is recorded as COMPLETED at step ' || last_step
+                    || coalesce(' of ' || target_step, '')
+                    || ', and nothing says that it stopped by plan: taken for ' || kind
+            WHEN
+                kind = 'failure' AND has_sign AND is_recorded AND NOT is_same_job
+                AND detector NOT IN ('watchdog', 'launcher')
+                AND acted_at - greatest(onset_at, progress_at)
+                > greatest(coalesce(hang_us, 0), 600000000)
+                THEN
+                    'its record goes on for '
+                    || ((acted_at - greatest(onset_at, progress_at)) // 60000000)
+                    || ' min after the fault that the log shows: the fault counts from the log, '
+                    || 'and the wait as detection'
+            WHEN
+                kind IN ('failure', 'unknown') AND is_alloc_open AND NOT is_same_job
+                THEN
+                    'its record still says ' || state || ', though a later attempt has taken over: '
+                    || 'it counts as ended'
+        END AS conflict
+    FROM noticed
 )
 
 SELECT
@@ -592,18 +368,13 @@ SELECT
     cause,
     CASE
         WHEN cause = 'unknown' THEN 'absent'
-        WHEN cause_line IS NOT NULL OR drain_line IS NOT NULL THEN 'stated'
+        WHEN cause_line IS NOT NULL THEN 'stated'
         ELSE 'derived'
     END AS cause_strength,
-    CASE
-        WHEN rule_no = 15 THEN drain_line
-        WHEN rule_no IN (4, 6, 8, 10, 1) AND cause <> 'unknown' THEN cause_line
-    END AS cause_line,
-    CASE
-        WHEN rule_no = 15 THEN drain_source_id
-        WHEN rule_no IN (4, 6, 8, 10, 1) AND cause <> 'unknown' THEN cause_source_id
-    END AS cause_source_id,
-    rule,
+    cause_line,
+    cause_source_id,
+    sentence AS rule,
+    conflict,
     concat_ws('/', cause, sign_kind, sign_code) AS signature,
     phase,
     evaluated_at,
@@ -616,30 +387,36 @@ SELECT
     hang_us,
     is_hang,
     fault_at,
-    CASE WHEN kind IN ('failure', 'unknown') THEN progress_at ELSE fault_at END AS fault_low,
+    CASE
+        WHEN kind IN ('failure', 'unknown') AND (onset_at IS DISTINCT FROM fault_at)
+            THEN progress_at
+        ELSE fault_at
+    END AS fault_low,
     CASE
         WHEN kind NOT IN ('failure', 'unknown') THEN fault_at
-        WHEN sign_at = fault_at THEN fault_at
-        ELSE greatest(fault_at, least(acted_at, overdue_at))
+        WHEN onset_at = fault_at THEN fault_at
+        ELSE greatest(fault_at, least(acted_at, overdue_at, onset_high))
     END AS fault_high,
     CASE
         WHEN kind IS NULL THEN NULL
         WHEN kind IN ('planned', 'preemption', 'mitigation') THEN 'derived'
-        WHEN sign_at = fault_at THEN 'stated'
+        WHEN onset_at = fault_at THEN 'stated'
         ELSE 'bounded'
     END AS fault_strength,
-    CASE WHEN sign_at = fault_at THEN sign_source_id END AS fault_source_id,
-    CASE WHEN sign_at = fault_at THEN sign_line END AS fault_line,
-    greatest(acted_at, fault_at) AS detected_at,
+    CASE WHEN onset_at = fault_at THEN onset_source_id END AS fault_source_id,
+    CASE WHEN onset_at = fault_at THEN onset_line END AS fault_line,
+    detected_at,
+    detected_low,
+    detected_high,
     CASE
         WHEN kind IS NULL THEN NULL
-        WHEN rule_no = 3 THEN 'program'
-        WHEN acted_at = watchdog_at THEN 'watchdog'
-        WHEN acted_at = launcher_at THEN 'launcher'
-        WHEN acted_at = next_submitted_at AND acted_at < stop_at THEN 'person'
-        WHEN word = 'CANCELLED' OR cancelled_by IS NOT NULL THEN 'person'
-        ELSE 'scheduler'
-    END AS detector,
+        WHEN detected_low < detected_at THEN 'bounded'
+        WHEN (detected_high IS DISTINCT FROM detected_at) THEN 'bounded'
+        WHEN is_recorded THEN 'stated'
+        WHEN list_contains([watchdog_at, launcher_at, cancel_at, exit_at], acted_at) THEN 'stated'
+        ELSE 'derived'
+    END AS detected_strength,
+    detector,
     CASE
         WHEN acted_at = watchdog_at THEN watchdog_source_id
         WHEN acted_at = launcher_at THEN launcher_source_id
@@ -651,6 +428,7 @@ SELECT
         WHEN acted_at = cancel_at THEN cancel_line
     END AS detected_line,
     precursor_at,
+    fault_at - precursor_at AS precursor_lead_us,
     stop_at,
     next_attempt
-FROM onset
+FROM contradicted

@@ -5,12 +5,13 @@
 -- column run: run
 -- column attempt: attempt
 -- column ending: complete, running, continued (the log goes on in another file) or interrupted
--- column kind: failure, preemption, planned or unknown, null when complete or running
+-- column kind: failure, preemption, mitigation, planned or unknown, null when complete or running
 -- column cause: cause
--- column cause_strength: stated or derived
+-- column cause_strength: stated, derived or absent
 -- column cause_line: line behind the cause, null when it is the scheduler's word
 -- column cause_source_id: its file
 -- column rule: the rule that decided kind and cause, in words
+-- column conflict: where record and log contradict each other, and which counts, in words; else null
 -- column signature: cause and kind of its first sign, to recognise the same failure again
 -- column phase: step, save or evaluation
 -- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
@@ -29,10 +30,14 @@
 -- column fault_source_id: file of the line that dates the fault
 -- column fault_line: that line
 -- column detected_at: UTC us, when system or person acted
+-- column detected_low: UTC us, earliest
+-- column detected_high: UTC us, latest, null where nothing bounds it
+-- column detected_strength: stated, derived or bounded
 -- column detector: watchdog, launcher, scheduler, person or program
 -- column detected_source_id: file
 -- column detected_line: line, null when it is the scheduler's record
 -- column precursor_at: UTC us, first fault line in the day before the last step
+-- column precursor_lead_us: from it to the fault
 -- column stop_at: UTC us, end of the attempt as far as anything tells
 -- column next_attempt: the attempt after it, of any kind
 -- column stop_id: run, last step and the how manieth end at that step; names an incident for good
@@ -106,6 +111,11 @@ SELECT
         CASE WHEN new_cause IS NULL THEN cause_strength ELSE 'stated' END AS cause_strength,
         CASE WHEN reason IS NULL THEN rule ELSE 'a person overruled: ' || reason END AS rule,
         coalesce(set_detected_at, detected_at) AS detected_at,
+        coalesce(set_detected_at, detected_low) AS detected_low,
+        coalesce(set_detected_at, detected_high) AS detected_high,
+        CASE
+            WHEN set_detected_at IS NULL THEN detected_strength ELSE 'stated'
+        END AS detected_strength,
         CASE WHEN set_detected_at IS NULL THEN detector ELSE 'person' END AS detector,
         CASE
             WHEN set_fault_at IS NOT NULL THEN set_fault_at
@@ -134,6 +144,13 @@ SELECT
             WHEN set_fault_at IS NOT NULL THEN 'stated'
             WHEN new_kind IS DISTINCT FROM kind THEN 'bounded'
             ELSE fault_strength
-        END AS fault_strength
+        END AS fault_strength,
+        CASE
+            WHEN set_fault_at IS NOT NULL THEN set_fault_at
+            WHEN
+                new_kind NOT IN ('failure', 'unknown')
+                THEN coalesce(set_detected_at, detected_at)
+            ELSE fault_at
+        END - precursor_at AS precursor_lead_us
     )
 FROM applied

@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: event, checkpoint, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
+-- reads: event, checkpoint, baseline, log_file, line_time, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -18,12 +18,21 @@
 -- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
 -- column last_step: last completed step before the fault
 -- column last_step_at: UTC us
+-- column last_step_low: UTC us, earliest moment of its line, null when that is stamped
+-- column last_step_high: UTC us, latest moment of it
+-- column line_steps: usual number of steps between two step lines
+-- column line_us: usual time between them
+-- column first_step_high: UTC us, the first step line after the return
 -- column precursor_at: UTC us
+-- column precursor_lead_us: from it to the fault
 -- column fault_at: UTC us
 -- column fault_low: UTC us
 -- column fault_high: UTC us
 -- column fault_strength: stated, derived or bounded
 -- column detected_at: UTC us
+-- column detected_low: UTC us
+-- column detected_high: UTC us, null where nothing bounds it
+-- column detected_strength: stated, derived or bounded
 -- column detector: who acted
 -- column replaced_at: UTC us
 -- column launch_from_at: UTC us, when the launch that came back began: its nodes there, retries over
@@ -231,15 +240,16 @@ culprit AS (
     SELECT
         sign.run,
         sign.attempt,
-        list(DISTINCT sign.node ORDER BY sign.node) AS nodes
+        list(DISTINCT sign.node ORDER BY sign.node) FILTER (WHERE sign.node IS NOT NULL) AS nodes
     FROM sign
     INNER JOIN ending ON sign.run = ending.run AND sign.attempt = ending.attempt
     WHERE
         NOT sign.is_before
-        AND sign.node IS NOT NULL
         AND (sign.is_sign OR sign.kind = 'launcher_failure')
         AND (sign.kind <> 'job_cancelled')
         AND (sign.cause = ending.cause OR ending.cause = 'unknown')
+        -- the line behind the cause names its node, wherever it stands
+        OR (sign.source_id = ending.cause_source_id AND sign.line_no = ending.cause_line)
     GROUP BY sign.run, sign.attempt
 ),
 
@@ -345,6 +355,47 @@ set_moment AS (
     GROUP BY members.run, members.incident
 ),
 
+-- when the line of the last step was written, where it has no stamp of its own
+last_line AS (
+    SELECT
+        attempt.run,
+        attempt.attempt,
+        line_time.low,
+        line_time.high
+    FROM attempt
+    ASOF INNER JOIN log_file
+        ON
+            attempt.source_id = log_file.log_id
+            AND attempt.last_step_line > log_file.line_offset
+    INNER JOIN line_time
+        ON
+            log_file.source_id = line_time.source_id
+            AND attempt.last_step_line - log_file.line_offset = line_time.line_no
+    WHERE line_time.strength = 'derived'
+),
+
+-- what stops again at the same step, some lines after it had resumed, does so by the program or data
+again AS (
+    SELECT DISTINCT
+        chain.run,
+        chain.incident
+    FROM chain
+    INNER JOIN incident_head
+        ON chain.run = incident_head.run AND chain.incident = incident_head.incident
+    INNER JOIN ending AS head
+        ON incident_head.run = head.run AND incident_head.attempt = head.attempt
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN attempt ON chain.run = attempt.run AND chain.attempt = attempt.attempt
+    LEFT JOIN baseline
+        ON attempt.run = baseline.run AND (attempt.epoch IS NOT DISTINCT FROM baseline.epoch)
+    WHERE
+        chain.is_repeat
+        AND len(chain.corrected_by) = 0
+        AND head.kind = 'failure'
+        AND head.cause = 'unknown'
+        AND ending.last_step - chain.resume_step > coalesce(baseline.line_steps, 1)
+),
+
 moment AS (
     SELECT
         returned.*,
@@ -357,6 +408,10 @@ moment AS (
         ending.phase,
         ending.last_step_at,
         ending.precursor_at,
+        ending.precursor_lead_us,
+        ending.detected_low,
+        ending.detected_high,
+        ending.detected_strength,
         ending.fault_at,
         ending.fault_low,
         ending.fault_high,
@@ -385,6 +440,12 @@ moment AS (
             FROM step
             WHERE step.run = back.run AND step.attempt = back.attempt AND step.is_first
         ) AS first_step_at,
+        (
+            SELECT min(step.ended_at)
+            FROM step
+            WHERE step.run = back.run AND step.attempt = back.attempt AND step.is_first
+        ) AS first_step_high,
+        failed.epoch,
         chain.resume_step
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
@@ -413,21 +474,35 @@ SELECT
             THEN 'operator_rollback'
         ELSE moment.ending_kind
     END AS kind,
-    moment.cause,
-    moment.cause_strength,
-    moment.rule,
+    CASE WHEN again.incident IS NULL THEN moment.cause ELSE 'software' END AS cause,
+    CASE WHEN again.incident IS NULL THEN moment.cause_strength ELSE 'derived' END
+        AS cause_strength,
+    moment.rule
+    || CASE
+        WHEN again.incident IS NULL THEN ''
+        ELSE ', and again at the same step: taken for a fault of the software'
+    END AS rule,
     moment.phase,
     moment.is_secondary,
     1 + retry.n_retries AS attempts,
     coalesce(job_list.job_ids, []) AS job_ids,
     moment.last_step,
     moment.last_step_at,
+    last_line.low AS last_step_low,
+    last_line.high AS last_step_high,
+    coalesce(baseline.line_steps, 1) AS line_steps,
+    baseline.line_us,
+    moment.first_step_high,
     moment.precursor_at,
+    moment.precursor_lead_us,
     moment.fault_at,
     moment.fault_low,
     moment.fault_high,
     moment.fault_strength,
     moment.detected_at,
+    moment.detected_low,
+    moment.detected_high,
+    moment.detected_strength,
     moment.detector,
     CASE
         WHEN moment.resumed_by IS NULL THEN NULL
@@ -547,6 +622,12 @@ FROM moment
 INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
 LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
 LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
+LEFT JOIN last_line ON moment.run = last_line.run AND moment.attempt = last_line.attempt
+LEFT JOIN baseline
+    ON
+        moment.run = baseline.run
+        AND (moment.epoch IS NOT DISTINCT FROM baseline.epoch)
+LEFT JOIN again ON moment.run = again.run AND moment.incident = again.incident
 LEFT JOIN part ON moment.run = part.run AND moment.incident = part.incident
 LEFT JOIN detection ON moment.run = detection.run AND moment.incident = detection.incident
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident

@@ -1,6 +1,6 @@
 -- table: incident_evidence
 -- grain: one line (or derivation) behind one moment of one incident
--- reads: incident, attempt, ending, sign, log_event, job, checkpoint
+-- reads: incident, attempt, ending, sign, failed_start, log_event, node_state, job, checkpoint
 -- params:
 -- column run: run
 -- column incident: ordinal of the incident
@@ -43,6 +43,13 @@ line_text AS (
         line_no,
         any_value(text ORDER BY kind) AS text
     FROM log_event
+    GROUP BY source_id, line_no
+    UNION ALL
+    SELECT
+        source_id,
+        line_no,
+        any_value(text ORDER BY state, node) AS text
+    FROM node_state
     GROUP BY source_id, line_no
 ),
 
@@ -94,10 +101,19 @@ pointed AS (
         40,
         detected_source_id,
         detected_line,
-        'stated',
-        ''
+        detected_strength,
+        CASE
+            WHEN detector = 'program' THEN 'the program stopped by plan'
+            WHEN detected_strength = 'bounded' AND detected_low = detected_at
+                THEN 'nothing tells who saw it and when; taken from the last line'
+            WHEN detected_strength = 'bounded'
+                THEN
+                    'a line without a stamp says that it was noticed before; taken from the end '
+                    || 'of the job'
+            ELSE 'taken from the last that is known of it'
+        END
     FROM chosen
-    WHERE detected_line IS NOT NULL
+    WHERE detected_line IS NOT NULL OR detected_strength <> 'stated'
     UNION ALL
     SELECT
         run,
@@ -214,7 +230,15 @@ retry AS (
         'failed retry'
         || coalesce(': job ' || attempt.job_id, '')
         || coalesce(', ' || attempt.state, '')
-        || CASE WHEN attempt.source_id IS NULL THEN ', no log' ELSE ', no step done' END AS text
+        || CASE WHEN attempt.source_id IS NULL THEN ', no log' ELSE ', no step done' END
+        || CASE
+            WHEN failed_start.is_hang
+                THEN
+                    '; it hung in its ' || replace(failed_start.phase, '_', ' ') || ', '
+                    || failed_start.silent_us // 60000000 || ' min where '
+                    || failed_start.hang_us // 60000000 || ' min is no hang'
+            ELSE ''
+        END AS text
     FROM chosen
     INNER JOIN attempt
         ON
@@ -222,6 +246,8 @@ retry AS (
             AND attempt.attempt > chosen.attempt
             AND (attempt.attempt < chosen.resumed_by OR chosen.resumed_by IS NULL)
     LEFT JOIN job ON attempt.job_key = job.job_key
+    LEFT JOIN failed_start
+        ON attempt.run = failed_start.run AND attempt.attempt = failed_start.attempt
 ),
 
 -- why a retry failed: its strongest sign
@@ -231,23 +257,17 @@ retry_cause AS (
         chosen.incident,
         'retry' AS moment,
         46 AS place,
-        sign.source_id,
-        sign.line_no,
+        failed_start.source_id,
+        failed_start.line_no,
         'stated' AS strength,
-        sign.text
+        failed_start.text
     FROM chosen
-    INNER JOIN attempt
+    INNER JOIN failed_start
         ON
-            chosen.run = attempt.run
-            AND attempt.attempt > chosen.attempt
-            AND (attempt.attempt < chosen.resumed_by OR chosen.resumed_by IS NULL)
-    INNER JOIN sign ON attempt.run = sign.run AND attempt.attempt = sign.attempt
-    WHERE coalesce(attempt.n_step_lines, 0) = 0
-    QUALIFY
-        row_number() OVER (
-            PARTITION BY chosen.run, chosen.incident, attempt.attempt
-            ORDER BY sign.rank, sign.logged_at, sign.line_no
-        ) = 1
+            chosen.run = failed_start.run
+            AND failed_start.attempt > chosen.attempt
+            AND (failed_start.attempt < chosen.resumed_by OR chosen.resumed_by IS NULL)
+    WHERE failed_start.line_no IS NOT NULL
 ),
 
 saved AS (

@@ -53,7 +53,8 @@ bound AS (
         CASE
             WHEN coalesce(after_incident.kind, after_ending.kind) <> 'planned' THEN 'restart'
             ELSE 'startup'
-        END AS begin_bucket
+        END AS begin_bucket,
+        coalesce(after_incident.resume_step > after_incident.last_step, FALSE) AS is_hidden
     FROM sized
     INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt
@@ -216,11 +217,16 @@ point AS (
         attempt,
         CASE
             WHEN has_steps THEN begin_bucket
+            -- it resumed beyond what was logged: a job without a log has done more than nothing
+            WHEN source_id IS NULL AND is_hidden THEN 'unknown'
             WHEN after_what IS NULL THEN 'startup'
             WHEN after_what = 'running' THEN 'unknown'
             ELSE begin_bucket
         END AS bucket,
-        CASE WHEN begin_bucket = 'restart' OR has_steps THEN after_ordinal END AS incident,
+        CASE
+            WHEN source_id IS NULL AND is_hidden THEN NULL
+            WHEN begin_bucket = 'restart' OR has_steps THEN after_ordinal
+        END AS incident,
         span_from AS logged_at,
         0::BIGINT AS slack_us,
         0 AS rank

@@ -38,20 +38,54 @@ slot AS (
 ),
 
 -- where allocations overlap, the one that began last owns the time
-owner AS (
+reached AS (
+    SELECT
+        *,
+        max(end_at) OVER (PARTITION BY run ORDER BY start_at) AS so_far_at,
+        count(*) OVER (PARTITION BY run, start_at) AS n_together
+    FROM allocation
+    QUALIFY
+        row_number() OVER (PARTITION BY run, start_at ORDER BY end_at DESC, allocation DESC) = 1
+),
+
+newest AS (
     SELECT
         slot.run,
         slot.start_at,
         slot.end_at,
-        arg_max(allocation.allocation, (allocation.start_at, allocation.allocation)) AS allocation
+        CASE WHEN reached.end_at >= slot.end_at THEN reached.allocation END AS allocation,
+        coalesce(
+            (reached.end_at < slot.end_at OR reached.n_together > 1)
+            AND reached.so_far_at >= slot.end_at,
+            FALSE
+        ) AS has_rival
     FROM slot
-    LEFT JOIN allocation
-        ON
-            slot.run = allocation.run
-            AND allocation.start_at <= slot.start_at
-            AND allocation.end_at >= slot.end_at
+    ASOF LEFT JOIN reached ON slot.run = reached.run AND slot.start_at >= reached.start_at
     WHERE slot.end_at IS NOT NULL
-    GROUP BY slot.run, slot.start_at, slot.end_at
+),
+
+owner AS (
+    SELECT
+        run,
+        start_at,
+        end_at,
+        allocation
+    FROM newest
+    WHERE NOT has_rival
+    UNION ALL
+    SELECT
+        newest.run,
+        newest.start_at,
+        newest.end_at,
+        arg_max(allocation.allocation, (allocation.start_at, allocation.allocation)) AS allocation
+    FROM newest
+    INNER JOIN allocation
+        ON
+            newest.run = allocation.run
+            AND newest.start_at >= allocation.start_at
+            AND newest.end_at <= allocation.end_at
+    WHERE newest.has_rival
+    GROUP BY newest.run, newest.start_at, newest.end_at
 ),
 
 inside AS (
@@ -68,24 +102,49 @@ inside AS (
         AND NOT coalesce(ledger.is_spare, FALSE)
 ),
 
+ended AS (
+    SELECT
+        attempt.run,
+        attempt.alloc_start_at,
+        arg_max(ending.kind, attempt.attempt) OVER (
+            PARTITION BY attempt.run ORDER BY attempt.alloc_start_at
+        ) AS kind
+    FROM attempt
+    INNER JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY attempt.run, attempt.alloc_start_at ORDER BY attempt.attempt
+        ) = 1
+),
+
+submitted AS (
+    SELECT
+        run,
+        alloc_start_at,
+        min(submitted_at) OVER (PARTITION BY run ORDER BY alloc_start_at DESC) AS submitted_at
+    FROM attempt
+    QUALIFY row_number() OVER (PARTITION BY run, alloc_start_at ORDER BY attempt) = 1
+),
+
 gap AS (
     SELECT
-        owner.run,
-        owner.start_at,
-        owner.end_at,
-        (
-            SELECT arg_max(ending.kind, attempt.attempt)
-            FROM attempt
-            INNER JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
-            WHERE attempt.run = owner.run AND attempt.alloc_start_at < owner.start_at
-        ) AS after_kind,
-        (
-            SELECT min(attempt.submitted_at)
-            FROM attempt
-            WHERE attempt.run = owner.run AND attempt.alloc_start_at >= owner.end_at
-        ) AS submitted_at
-    FROM owner
-    WHERE owner.allocation IS NULL
+        idle.run,
+        idle.start_at,
+        idle.end_at,
+        idle.after_kind,
+        submitted.submitted_at
+    FROM (
+        SELECT
+            owner.run,
+            owner.start_at,
+            owner.end_at,
+            ended.kind AS after_kind
+        FROM owner
+        ASOF LEFT JOIN ended ON owner.run = ended.run AND owner.start_at > ended.alloc_start_at
+        WHERE owner.allocation IS NULL
+    ) AS idle
+    ASOF LEFT JOIN submitted
+        ON idle.run = submitted.run AND idle.end_at <= submitted.alloc_start_at
 ),
 
 first_wait AS (

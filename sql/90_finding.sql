@@ -216,6 +216,19 @@ WHERE attempt.state = 'COMPLETED' AND attempt.source_id IS NOT NULL AND attempt.
 UNION ALL
 SELECT
     'conflict',
+    ending.run,
+    CASE WHEN attempt.job_id IS NULL THEN '' ELSE 'job ' || attempt.job_id || ': ' END
+    || ending.conflict,
+    CASE WHEN ending.kind = 'failure' THEN ending.detected_at - ending.fault_at END,
+    coalesce(job.source_id, attempt.source_id),
+    job.line_no
+FROM ending
+INNER JOIN attempt ON ending.run = attempt.run AND ending.attempt = attempt.attempt
+LEFT JOIN job ON attempt.job_key = job.job_key
+WHERE ending.conflict IS NOT NULL
+UNION ALL
+SELECT
+    'conflict',
     outside.run,
     'steps are stamped outside the allocation of their job: the zones or clocks of '
     || 'log and records differ',

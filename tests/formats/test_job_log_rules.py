@@ -380,7 +380,9 @@ COUNTS = {
     "mllog/v5.0_dell_llama2_result_9.txt": {"job_cancelled": 1, "task_exit": 9},
     "slurm_stdout/v4.0_fujitsu_llama2_result_0.txt": {"task_exit": 1},
     "nemo/gpu-recipes_qwen2-5-32b-64gpu-sptrue-tp2-pp2-cp1-vp8-gbs512-mbs2.log": {},
-    "hf_trainer/bigscience_hf_ds_gpt2_base_n4-1832555.out": {"anchor": 1, "launch": 4, "tqdm": 76},
+    "hf_trainer/bigscience_hf_ds_gpt2_base_n4-1832555.out": {
+        "anchor": 1, "launch": 4, "tqdm": 76, "setting": 2,
+    },
     "slurm_22.05_made_here/slurmctld.log": {},
     "slurm_22.05_made_here/sacct_all_fields.txt": {},
 }  # fmt: skip

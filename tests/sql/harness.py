@@ -142,12 +142,17 @@ def _needed(table: str, given: frozenset[str]) -> list[Stage]:
     return [stage for name, stage in known.items() if name in wanted]
 
 
-def run_case(case: Case) -> tuple[list[Row], list[Row]]:
-    """What came out of a case and what must, both sorted."""
+def run_case(case: Case, more: tuple[str, ...] = ()) -> tuple[list[Row], list[Row]]:
+    """What came out of a case and what must, both sorted.
+
+    Args:
+        case: The case.
+        more: Columns to return of what came out, besides those that the case names.
+    """
     inputs = {path.stem: path for path in case.folder.glob("*.csv") if path.name != EXPECT}
     expected = read_rows(case.folder / EXPECT, case.table)
     with (case.folder / EXPECT).open(encoding="utf-8", newline="") as lines:
-        names = next(csv.reader(lines))
+        names = [*next(csv.reader(lines)), *more]
     with Warehouse.open(":memory:") as warehouse:
         for table, path in inputs.items():
             fill(warehouse, table, read_rows(path, table))

@@ -39,3 +39,22 @@ def test_texts_of_causes_fit_their_examples() -> None:
         "AND NOT regexp_matches(example, text_pattern)",
     )
     assert wrong == []
+
+
+def test_every_verdict_is_reached_by_a_case() -> None:
+    told = {row[0] for row in _rows("verdict_rule", "SELECT sentence FROM verdict_rule")}
+    reached = set()
+    for case in harness.cases():
+        if case.table == "verdict":
+            found, _ = harness.run_case(case, more=("rule",))
+            reached |= {row["rule"] for row in found} - {None}
+    assert told == reached
+
+
+def test_verdicts_have_ranks_and_examples_of_their_own() -> None:
+    wrong = _rows(
+        "verdict_rule",
+        "SELECT rank FROM verdict_rule GROUP BY rank HAVING count(*) > 1 "
+        "UNION ALL SELECT rank FROM verdict_rule WHERE coalesce(example, '') = ''",
+    )
+    assert wrong == []

@@ -7,7 +7,7 @@ that differs from the truth can be counted for the features of its world.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .clock import DAY, HOUR, SECOND, instant
@@ -24,12 +24,18 @@ STOPS = ("preempt", "limit", "stop", "exit", "rollback", "maintenance", "mitigat
 # How the next attempt starts, or what it starts with.
 STARTS = (
     "retries", "append", "truncate", "array", "in_job", "scratch", "resized", "at_last_step",
-    "secondary", "crash_loop", "followers", "orphan", "double_final",
+    "secondary", "crash_loop", "followers", "orphan", "double_final", "array_retries",
 )  # fmt: skip
 # What happens while a run makes progress.
-COURSE = ("evaluation", "degraded", "stall", "save_outage")
+COURSE = (
+    "evaluation", "ends_after_evaluation", "degraded", "ends_while_slow", "stall", "save_outage",
+    "short_steps",
+)  # fmt: skip
 # How it is written down.
-FORMS = ("micros", "no_stamps", "every_kth", "zone", "clock_change", "month_border", "two_runs")
+FORMS = (
+    "micros", "no_stamps", "timer_without_saves", "every_kth", "zone", "clock_change",
+    "month_border", "two_runs",
+)  # fmt: skip
 FEATURES = FAULTS + STOPS + STARTS + COURSE + FORMS
 
 ZONES = ("America/Chicago", "Europe/Berlin", "Asia/Kolkata", "Australia/Sydney")
@@ -124,10 +130,20 @@ def draw(seed: int, allowed: frozenset[str], forced: frozenset[str] = frozenset(
     chosen |= forced
     if not chosen & set(FAULTS):
         chosen.add(rng.choice([name for name in FAULTS if name in allowed] or ["data"]))
+    if "array_retries" in chosen:
+        chosen |= {"array", "retries"}
+    if "ends_while_slow" in chosen:
+        chosen.add("degraded")
+    if "ends_after_evaluation" in chosen:
+        chosen.add("evaluation")
+    if "timer_without_saves" in chosen:
+        chosen.add("no_stamps")
     if "no_stamps" in chosen:
         chosen.discard("micros")
-    if "clock_change" in chosen:
-        chosen.discard("month_border")
+    apart = (("clock_change", "month_border"), ("array", "orphan"), ("array", "scratch"))
+    for name, other in apart:
+        if name in chosen:
+            chosen.discard(other)
     features = frozenset(chosen)
     zone = _zone(features, rng)
     stamps: Stamps = "seconds"
@@ -161,18 +177,19 @@ def _start(features: frozenset[str], zone: str, rng: random.Random) -> int:
     return instant("2026-05-03T00:00:00") + round(rng.uniform(0, 10) * DAY)
 
 
-def _plan(
-    name: str, place: int, features: frozenset[str], start: int, rng: random.Random
-) -> Plan:  # fmt: skip
-    step_s = round(rng.uniform(20, 120), 1)
-    save_every = rng.randint(30, 70)
+def _plan(name: str, place: int, features: frozenset[str], start: int, rng: random.Random) -> Plan:
+    long = bool(features & {"orphan", "resized"})
+    step_s = round(rng.uniform(45 if long else 20, 120), 1)
+    if "short_steps" in features:
+        step_s = round(rng.uniform(45, 70) if long else rng.uniform(6, 19), 1)
+    save_every = rng.randint(40 if "orphan" in features else 30, 70)
     acts = _acts(features, save_every, rng)
     total = sum(act.steps for act in acts)
     marked = sorted(rng.sample(range(save_every * 2, total - 20), 2))
     submit = start + place * round(rng.uniform(0.1, 3) * HOUR)
     return Plan(
         name=f"{name}-{seed_word(rng)}", user=("ada", "bo")[place], first_node=1 + 20 * place,
-        n_nodes=rng.choice((2, 4, 8)), submit=submit - submit % SECOND, step_s=step_s,
+        n_nodes=rng.choice((4, 8)), submit=submit - submit % SECOND, step_s=step_s,
         sigma=rng.choice((0.003, 0.01, 0.02)), save_every=save_every,
         save_s=round(step_s * rng.uniform(0.6, 3.0), 1),
         eval_every=rng.randint(100, 200) if "evaluation" in features else 0,
@@ -194,8 +211,10 @@ def _acts(features: frozenset[str], save_every: int, rng: random.Random) -> tupl
     rng.shuffle(hows)
     acts = [_act(how, features, save_every, rng) for how in hows[:8]]
     acts = _special(acts, features, save_every, rng)
+    if "array" in features:
+        acts = [_with(act, restart="array") if act.restart == "job" else act for act in acts]
     last = rng.choice(("open", "target"))
-    if "double_final" in features:
+    if "double_final" in features or "two_runs" in features:
         last = "target"
     return (*acts, Act(last, rng.randint(2 * save_every, 4 * save_every)))
 
@@ -206,12 +225,13 @@ def _act(how: str, features: frozenset[str], save_every: int, rng: random.Random
     if how in ("node", "preempt", "xid79", "host_oom"):
         starts += [name for name in ("append", "truncate") if name in features]
     if "array" in features:
-        starts.append("array")
+        starts = ["array"]
     if "in_job" in features and how in ("xid79", "ecc", "cuda_oom", "data", "storage", "watchdog"):
         starts = ["in_job"]
     restart = rng.choice(starts)
     retries: tuple[str, ...] = ()
-    if "retries" in features and how in FAULTS and restart in ("job", "array"):
+    may_retry = restart == "job" or (restart == "array" and "array_retries" in features)
+    if "retries" in features and how in FAULTS and may_retry:
         kinds = ("load_error", "node_fail", "zero_exit", "rendezvous")
         retries = tuple(rng.choice(kinds) for _ in range(rng.randint(0, 3)))
     return Act(
@@ -227,12 +247,15 @@ def _special(
 ) -> list[Act]:
     """Give marks to some of the acts, or put further acts between them."""
     found: list[Act] = []
+    if "orphan" in features:
+        found.append(Act("orphan", 2 * save_every, wait_s=1, queue_s=10))
     for place, act in enumerate(acts):
         fault = act.how in FAULTS
         found.append(_marked(act, place, features, rng) if fault else act)
         if fault and "secondary" in features and place == 1:
             found.append(Act("linkflap", rng.randint(4, 12), wait_s=200))
         if fault and "crash_loop" in features and place == 2:
+            found.append(Act("data", save_every + rng.randint(5, 20)))
             found += [Act("data", 0, wait_s=100, marks=frozenset({"loop"}))] * 2
     return found
 
@@ -240,15 +263,16 @@ def _special(
 def _marked(act: Act, place: int, features: frozenset[str], rng: random.Random) -> Act:
     values: dict[str, object] = {}
     marks: set[str] = set()
-    if "scratch" in features and place == 0 and act.restart == "job":
+    if "scratch" in features and place == 0 and act.restart in ("job", "array"):
         values["scratch"] = True
-    if "resized" in features and place == 1 and act.restart == "job":
-        values["n_nodes"] = rng.choice((1, 3, 6))
+    if "resized" in features and place == 1 and act.restart in ("job", "array"):
+        values["n_nodes"] = rng.choice((3, 6))
     if "at_last_step" in features and act.how in ("data", "xid79", "storage", "cuda_oom"):
         marks.add("at_last_step")
     if "followers" in features and act.how in ("watchdog", "linkflap", "ecc"):
         marks.add("followers")
-    if "orphan" in features and place == 0 and act.restart == "job":
-        marks.add("orphan")
-    fields = {name: getattr(act, name) for name in Act.__slots__}
-    return Act(**{**fields, **values, "marks": frozenset(marks)})
+    return _with(act, **values, marks=frozenset(marks))
+
+
+def _with(act: Act, **values: object) -> Act:
+    return replace(act, **values)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.world.draw import FEATURES
 
-from .features import RIGHT_TODAY
+from .features import RIGHT_TODAY, VALUES_NOT_YET
 from .world import World, world_of
 
 
@@ -26,6 +26,7 @@ def main() -> int:
     options = parser.parse_args()
     allowed = frozenset(FEATURES) if options.all else RIGHT_TODAY
     forced: frozenset[str] = frozenset()
+    ignored = frozenset() if options.all else VALUES_NOT_YET
     if options.only:
         allowed = forced = frozenset(options.only.split(","))
     began = time.monotonic()
@@ -33,7 +34,7 @@ def main() -> int:
     for seed in range(options.first, options.first + options.seeds):
         with tempfile.TemporaryDirectory() as scratch:
             folder = options.keep / str(seed) if options.keep else Path(scratch)
-            world = world_of(seed, allowed, forced, folder)
+            world = world_of(seed, allowed, forced, folder, ignored)
         worlds.append(world)
         if options.verbose and world.score.differences:
             print(f"seed {seed}: {', '.join(sorted(world.scenario.features))}")

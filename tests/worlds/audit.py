@@ -56,6 +56,7 @@ def _call(*words: str) -> str:
 
 def write(folder: Path, files: dict[str, str]) -> None:
     """Write the files of a world."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -23,8 +23,12 @@ class World:
 
 
 def world_of(
-    seed: int, allowed: frozenset[str], forced: frozenset[str], folder: Path
-) -> World:  # fmt: skip
+    seed: int,
+    allowed: frozenset[str],
+    forced: frozenset[str],
+    folder: Path,
+    ignored: frozenset[str] = frozenset(),
+) -> World:
     """Draw, play, write, audit and compare the world of a seed.
 
     Args:
@@ -32,6 +36,7 @@ def world_of(
         allowed: Features that may occur.
         forced: Features that must occur.
         folder: An empty folder.
+        ignored: Names of values that are not compared.
     """
     scenario = draw(seed, allowed, forced)
     played = play(scenario)
@@ -39,4 +44,6 @@ def world_of(
         answers = audit(folder, files(played))
     except AssertionError as error:
         return World(scenario, Score(0, [Difference("", "command failed", "", str(error), None)]))
-    return World(scenario, compare(scenario, truth_of(played), answers))
+    score = compare(scenario, truth_of(played), answers)
+    score.differences = [item for item in score.differences if item.what not in ignored]
+    return World(scenario, score)

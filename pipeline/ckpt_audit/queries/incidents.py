@@ -45,12 +45,33 @@ def incidents(
         evidence.setdefault((name, ordinal), []).append(
             Evidence(moment=moment, file=path, line=line, text=text or "", strength=strength)
         )
-    rows = dicts(warehouse, _INCIDENTS, bounds_of(window))
+    rows = [_without_hidden(row) for row in dicts(warehouse, _INCIDENTS, bounds_of(window))]
     return [
         _incident(row, tuple(evidence.get((row["run"], row["incident"]), ())))
         for row in rows
         if run is None or row["run"] == run
     ]
+
+
+_HIDDEN = (
+    "replaced_at launch_from_at launched_at launched_low launched_high load_started_at "
+    "load_started_low load_started_high restored_at restored_low restored_high first_step_at "
+    "caught_up_at lost_work_us repeated_us recovery_us replacement_us"
+).split()
+
+
+def _without_hidden(row: dict[str, Any]) -> dict[str, Any]:
+    """The incident without what a missing log hides.
+
+    It resumed beyond the last step that was logged, and jobs lie in between: they did work that no
+    log tells of, so that neither the return nor the loss can be those of what is seen.
+    """
+    row["hidden_until_at"] = None
+    resumed, n_between = row["resume_step"], row["attempts"] - 1
+    if resumed is None or resumed <= row["last_step"] or not n_between:
+        return row
+    known_until = row["first_step_at"]
+    return row | dict.fromkeys(_HIDDEN) | {"hidden_until_at": known_until}
 
 
 def _difference_s(later: int | None, earlier: int | None) -> float | None:
@@ -74,11 +95,83 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
             bounds["lost_work_s"] = _between(
                 max(0, row["lost_work_us"] + shift_low), row["lost_work_us"] + shift_high
             )
+    bounds.update(_unstamped_bounds(row))
+    bounds.update(_sparse_bounds(row))
     for name in ("launched", "load_started", "restored"):
         if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
             bounds[f"{name}_at"] = _between(row[f"{name}_low"], row[f"{name}_high"])
     bounds.update(_stage_bounds(row))
+    if row["hidden_until_at"] is not None:
+        bounds["first_step_at"] = _between(row["detected_at"], row["hidden_until_at"])
+        bounds["recovery_s"] = _between(0, row["hidden_until_at"] - row["detected_at"])
     return bounds
+
+
+def _unstamped_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """What depends on the last step where its line has no stamp.
+
+    Its moment is the last dated line plus the times that the steps print. These may leave out the
+    pauses of saves and evaluations, so that it was later rather than earlier.
+    """
+    low, high, at = row["last_step_low"], row["last_step_high"], row["last_step_at"]
+    if low is None or high is None or at is None:
+        return {}
+    latest = max(at, min(high, row["detected_at"] or high))
+    earliest = max(low, at - (at - low) // 100 - 1_000_000)
+    found = {"last_step_at": _between(earliest, latest)}
+    captured = row["verified_captured_at"]
+    if row["fault_at"] is not None and row["detected_at"] is not None:
+        until = row["detected_at"]
+        found["fault_at"] = _between(min(earliest, row["fault_at"]), until)
+        if row["detection_us"] is not None:
+            found["detection_s"] = _between(0, until - earliest)
+        if row["lost_work_us"] is not None:
+            found["lost_work_s"] = _between(
+                max(0, row["lost_work_us"] - (latest - earliest)),
+                row["lost_work_us"] + (until - row["fault_at"]),
+            )
+        if captured is not None:
+            age, slack = row["fault_at"] - captured, latest - earliest + until - row["fault_at"]
+            found["verified_checkpoint_age_s"] = _between(max(0, age - slack), age + slack)
+    return found
+
+
+def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """What depends on single steps where only every k-th is logged."""
+    skipped, line_us = row["line_steps"] - 1, row["line_us"] or 0
+    if skipped < 1 or row["last_step"] is None:
+        return {}
+    found: dict[str, tuple[float | None, float | None]] = {
+        "last_step": (row["last_step"], row["last_step"] + skipped)
+    }
+    if row["last_step_at"] is not None:
+        latest = row["last_step_at"] + line_us
+        ended = row["detected_at"]
+        found["last_step_at"] = _between(
+            row["last_step_at"], latest if ended is None else max(row["last_step_at"],
+                                                                  min(latest, ended))
+        )  # fmt: skip
+    if row["steps_lost"] is not None:
+        found["steps_lost"] = (row["steps_lost"], row["steps_lost"] + skipped)
+    if row["verified_captured_at"] is not None and row["fault_at"] is not None:
+        age = row["fault_at"] - row["verified_captured_at"]
+        found["verified_checkpoint_age_s"] = _between(max(0, age - line_us), age + line_us)
+    first, first_high = row["first_step_at"], row["first_step_high"]
+    if first is not None and first_high is not None:
+        low = min(first, first_high - line_us)
+        if row["detected_at"] is not None:
+            low = max(low, row["detected_at"])
+            if row["recovery_us"] is not None:
+                moved = first - low
+                found["recovery_s"] = _between(
+                    max(0, row["recovery_us"] - moved), row["recovery_us"] + first_high - first
+                )
+        found["first_step_at"] = _between(low, first_high)
+    if row["unsaved_work_us"] is not None:
+        found["unsaved_work_s"] = _between(
+            max(0, row["unsaved_work_us"] - line_us), row["unsaved_work_us"] + line_us
+        )
+    return found
 
 
 def _stage_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
@@ -123,7 +216,7 @@ def _incident(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Incident:
         rule=row["rule"],
         phase=row["phase"],
         secondary=row["is_secondary"],
-        attempts=row["attempts"],
+        attempts=1 if row["hidden_until_at"] is not None else row["attempts"],
         job_ids=tuple(row["job_ids"]),
         last_step=row["last_step"],
         last_step_at=row["last_step_at"],
@@ -148,7 +241,9 @@ def _incident(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Incident:
         repeated_s=seconds(row["repeated_us"]),
         detection_s=seconds(row["detection_us"]),
         replacement_s=seconds(row["replacement_us"]),
-        retries_s=seconds(row["retries_us"]) if row["resumed_by"] is not None else None,
+        retries_s=None
+        if row["resumed_by"] is None or row["hidden_until_at"] is not None
+        else seconds(row["retries_us"]),
         launch_s=launch_s,
         restore_s=restore_s,
         warmup_s=warmup_s,

@@ -18,7 +18,7 @@ STAGES: tuple[tuple[str, str], ...] = (
     ("Load", "restore_s"),
     ("Warm-up", "warmup_s"),
 )
-MOST_DOTS = 90
+MOST_DOTS = 60
 
 
 def section(ctx: Context) -> Section:
@@ -89,7 +89,7 @@ def spread(values: Sequence[float]) -> tuple[float, ...]:
     """Sorted, and thinned to `MOST_DOTS` that are spread evenly over the ranks.
 
     >>> spread([3.0, 1.0]), len(spread(list(range(1000))))
-    ((1.0, 3.0), 90)
+    ((1.0, 3.0), 60)
     """
     ordered = sorted(values)
     if len(ordered) <= MOST_DOTS:

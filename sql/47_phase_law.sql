@@ -57,6 +57,13 @@ sample AS (
     FROM first_step
 ),
 
+known_epoch AS (
+    SELECT DISTINCT
+        run,
+        epoch
+    FROM attempt
+),
+
 -- each sample counts for its epoch, and for the run where an epoch has none
 counted AS (
     SELECT
@@ -70,13 +77,12 @@ counted AS (
     UNION ALL
     SELECT
         sample.run,
-        epochs.epoch,
+        known_epoch.epoch,
         sample.phase,
         sample.took_us,
         TRUE AS is_pooled
     FROM sample
-    INNER JOIN (SELECT DISTINCT attempt.run, attempt.epoch FROM attempt) AS epochs
-        ON sample.run = epochs.run
+    INNER JOIN known_epoch ON sample.run = known_epoch.run
     WHERE sample.took_us >= 0
 ),
 
