@@ -28,6 +28,8 @@ FROM (
     (12, 'link_down', NULL, NULL, 'network', TRUE, TRUE, 'mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link DOWN'),
     (14, 'out_of_memory', NULL, NULL, 'oom', TRUE, TRUE,
         'slurmstepd: error: Detected 1 oom_kill event in StepId=7.0'),
+    (13, 'host_memory_error', NULL, NULL, 'host_memory', TRUE, TRUE,
+        'EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0'),
     (16, 'storage_error', NULL, NULL, 'storage', TRUE, TRUE, 'OSError: [Errno 28] No space left on device'),
     (18, 'tracker_invalid', NULL, NULL, 'checkpoint_pointer', TRUE, FALSE,
         'ERROR: Invalid metadata file latest_checkpointed_iteration.txt'),

@@ -34,8 +34,53 @@ labelled AS (
             'launch', 'load_started', 'load_done', 'load_none', 'training_start', 'tracker_invalid',
             'step', 'job_cancelled', 'task_exit', 'launcher_failure', 'node_failure',
             'program_exit', 'training_done', 'save_started', 'save_done', 'save_scheduled'
-        ) AS is_aside
+        ) AS is_aside,
+        sum((kind = 'restart')::INTEGER) OVER (PARTITION BY source_id ORDER BY line_no, kind)
+            AS n_restart
     FROM line
+),
+
+-- lines of one kind in a row
+block AS (
+    SELECT
+        source_id,
+        kind,
+        block_no,
+        min(line_no) AS line_no
+    FROM (
+        SELECT
+            source_id,
+            line_no,
+            kind,
+            sum(is_new::INTEGER) OVER (PARTITION BY source_id ORDER BY line_no, kind) AS block_no
+        FROM (
+            SELECT
+                *,
+                coalesce(
+                    kind <> lag(kind) OVER (PARTITION BY source_id ORDER BY line_no, kind), TRUE
+                ) AS is_new
+            FROM labelled
+        ) AS marked
+    ) AS numbered
+    GROUP BY source_id, kind, block_no
+),
+
+-- what a program prints of its configuration right before a start belongs to it
+preface AS (
+    SELECT
+        source_id,
+        line_no,
+        CASE WHEN kind_before IS NULL THEN 0 ELSE previous_line END AS from_line
+    FROM (
+        SELECT
+            *,
+            lag(kind) OVER block_order AS previous_kind,
+            lag(line_no) OVER block_order AS previous_line,
+            lag(kind, 2) OVER block_order AS kind_before
+        FROM block
+        WINDOW block_order AS (PARTITION BY source_id ORDER BY block_no)
+    ) AS sequence
+    WHERE previous_kind = 'setting' AND coalesce(kind_before <> 'launch', TRUE)
 ),
 
 relaunch AS (
@@ -64,7 +109,9 @@ reload AS (
             lag(CASE WHEN kind = 'step' THEN logged_at END IGNORE NULLS) OVER line_order
                 AS previous_at,
             lag(CASE WHEN kind = 'step' THEN n_startup END IGNORE NULLS) OVER line_order
-                AS n_startup_then
+                AS n_startup_then,
+            lag(CASE WHEN kind = 'step' THEN n_restart END IGNORE NULLS) OVER line_order
+                AS n_restart_then
         FROM (
             SELECT
                 *,
@@ -85,6 +132,20 @@ reload AS (
             AND n_startup = n_startup_then
             AND coalesce(logged_at > previous_at, TRUE)
         )
+        -- a launcher says that it starts the program anew, and the program says nothing of it
+        OR (kind = 'step' AND n_startup = n_startup_then AND n_restart > n_restart_then)
+),
+
+started AS (
+    SELECT
+        source_id,
+        line_no
+    FROM relaunch
+    UNION
+    SELECT
+        source_id,
+        line_no
+    FROM reload
 ),
 
 boundary AS (
@@ -93,9 +154,12 @@ boundary AS (
         0::BIGINT AS line_no
     FROM labelled
     UNION
-    SELECT * FROM relaunch
-    UNION
-    SELECT * FROM reload
+    SELECT
+        started.source_id,
+        coalesce(preface.from_line, started.line_no) AS line_no
+    FROM started
+    LEFT JOIN preface
+        ON started.source_id = preface.source_id AND started.line_no = preface.line_no
 )
 
 SELECT

@@ -39,6 +39,8 @@
 -- column cancel_line: line where the scheduler cancels
 -- column cancel_at: UTC us of it
 -- column cancel_reason: reason as the scheduler says it, '' when it gives none
+-- column restart_line: line where a launcher says that it starts the program anew after it
+-- column restart_at: UTC us of it
 -- column log_path: checkpoint folder that it loads from or saves to
 -- column save_root: folder of all the checkpoints that it saves to, null when it does not say
 -- column load_root: folder of all the checkpoints that it loads from, null when it does not say
@@ -125,6 +127,8 @@ gathered AS (
         min(logged_at) FILTER (WHERE kind = 'job_cancelled') AS cancel_at,
         arg_max(code, coalesce(length(code), 0)) FILTER (WHERE kind = 'job_cancelled')
             AS cancel_reason,
+        min(line_no) FILTER (WHERE kind = 'restart') AS restart_line,
+        min(logged_at) FILTER (WHERE kind = 'restart') AS restart_at,
         arg_min(path, line_no) FILTER (
             WHERE kind IN ('save_started', 'save_done', 'load_started', 'load_done')
         ) AS log_path,
@@ -210,6 +214,8 @@ SELECT
     kept.cancel_line,
     kept.cancel_at,
     kept.cancel_reason,
+    kept.restart_line,
+    kept.restart_at,
     kept.log_path,
     regexp_replace(rtrim(kept.save_path, '/'), kept.one_checkpoint, '') AS save_root,
     regexp_replace(rtrim(kept.load_path, '/'), kept.one_checkpoint, '') AS load_root,

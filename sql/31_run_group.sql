@@ -30,9 +30,9 @@ named_job AS (
     SELECT
         job_key,
         started_at,
-        cluster,
-        user_name,
-        work_dir,
+        nullif(cluster, '') AS cluster,
+        nullif(user_name, '') AS user_name,
+        nullif(work_dir, '') AS work_dir,
         setting_run,
         job_name AS base_name,
         CASE WHEN task <> '' THEN base_key END AS array_key,
@@ -168,11 +168,11 @@ execution AS (
         ) AS resume_step,
         CASE
             WHEN regexp_matches(logged.save_root, '^/|://') THEN logged.save_root
-            WHEN logged.work_dir <> '' THEN logged.work_dir || '/' || logged.save_root
+            WHEN logged.work_dir IS NOT NULL THEN logged.work_dir || '/' || logged.save_root
         END AS save_place,
         CASE
             WHEN regexp_matches(logged.load_root, '^/|://') THEN logged.load_root
-            WHEN logged.work_dir <> '' THEN logged.work_dir || '/' || logged.load_root
+            WHEN logged.work_dir IS NOT NULL THEN logged.work_dir || '/' || logged.load_root
         END AS load_place
     FROM distinct_log AS logged
     WHERE

@@ -59,6 +59,8 @@
 -- column cancel_line: line where the scheduler cancels
 -- column cancel_at: UTC us
 -- column cancel_reason: the scheduler's reason there
+-- column restart_line: line where a launcher says that it starts the program anew after it
+-- column restart_at: UTC us of it
 -- column log_path: checkpoint folder
 -- column save_root: folder of all the checkpoints that it saves to
 -- column load_root: folder of all the checkpoints that it loads from
@@ -127,7 +129,7 @@ configured AS (
         compared.run,
         compared.attempt,
         string_agg(
-            coalesce(nullif(epoch_setting.reason, ''), 'configured'), '; '
+            concat_ws(' ', nullif(epoch_setting.reason, ''), '(as configured)'), '; '
             ORDER BY epoch_setting.start_at
         ) AS reason
     FROM compared

@@ -210,7 +210,14 @@ placed AS (
             ELSE raw_evaluated_at
         END AS evaluated_at,
         CASE
-            WHEN is_same_job AND is_recorded THEN coalesce(cancel_at, next_seen_at, alloc_end_at)
+            WHEN is_same_job AND is_recorded
+                THEN
+                    coalesce(
+                        cancel_at,
+                        CASE WHEN restart_at >= last_step_at THEN restart_at END,
+                        next_seen_at,
+                        alloc_end_at
+                    )
             WHEN is_recorded
                 THEN
                     coalesce(

@@ -1,6 +1,6 @@
 -- table: end_sign
 -- grain: what the lines about the end of one attempt that did steps tell together
--- reads: sign, stop
+-- reads: sign, stop, event
 -- params:
 -- column run: run
 -- column attempt: attempt
@@ -19,7 +19,7 @@
 -- column watchdog_at: UTC us, the first watchdog
 -- column watchdog_source_id: its file
 -- column watchdog_line: that line
--- column launcher_at: UTC us, the launcher first says that a process failed
+-- column launcher_at: UTC us, the launcher first says that a process failed, or its record that a cycle ended
 -- column launcher_source_id: its file
 -- column launcher_line: that line
 -- column acted_low: UTC us, a watchdog or launcher without a stamp spoke no earlier
@@ -112,6 +112,22 @@ precursor AS (
     GROUP BY run, attempt
 ),
 
+-- what a resiliency layer notes in a file of its own
+cycle AS (
+    SELECT
+        event.run,
+        event.attempt,
+        min(event.logged_at) AS ended_at,
+        arg_min(event.source_id, (event.logged_at, event.line_no)) AS source_id,
+        arg_min(event.line_no, (event.logged_at, event.line_no)) AS line_no
+    FROM event
+    INNER JOIN stop ON event.run = stop.run AND event.attempt = stop.attempt
+    WHERE
+        event.kind = 'cycle_end'
+        AND event.logged_at BETWEEN stop.progress_at AND stop.stop_at + 60000000
+    GROUP BY event.run, event.attempt
+),
+
 -- lines of the end without a stamp: between what stands around them
 undated AS (
     SELECT
@@ -143,13 +159,22 @@ SELECT
     dated.watchdog_at,
     dated.watchdog_source_id,
     dated.watchdog_line,
-    dated.launcher_at,
-    dated.launcher_source_id,
-    dated.launcher_line,
+    least(dated.launcher_at, cycle.ended_at) AS launcher_at,
+    CASE
+        WHEN coalesce(dated.launcher_at <= cycle.ended_at, cycle.ended_at IS NULL)
+            THEN dated.launcher_source_id
+        ELSE cycle.source_id
+    END AS launcher_source_id,
+    CASE
+        WHEN coalesce(dated.launcher_at <= cycle.ended_at, cycle.ended_at IS NULL)
+            THEN dated.launcher_line
+        ELSE cycle.line_no
+    END AS launcher_line,
     undated.acted_low,
     precursor.precursor_at
 FROM stop
 LEFT JOIN cause ON stop.run = cause.run AND stop.attempt = cause.attempt
 LEFT JOIN dated ON stop.run = dated.run AND stop.attempt = dated.attempt
+LEFT JOIN cycle ON stop.run = cycle.run AND stop.attempt = cycle.attempt
 LEFT JOIN undated ON stop.run = undated.run AND stop.attempt = undated.attempt
 LEFT JOIN precursor ON stop.run = precursor.run AND stop.attempt = precursor.attempt

@@ -33,7 +33,7 @@
 -- column detected_low: UTC us, earliest
 -- column detected_high: UTC us, latest, null where nothing bounds it
 -- column detected_strength: stated, derived or bounded
--- column detector: watchdog, launcher, scheduler, person or program
+-- column detector: watchdog, launcher, scheduler, person or program, null where nothing tells
 -- column detected_source_id: file
 -- column detected_line: line, null when it is the scheduler's record
 -- column precursor_at: UTC us, first fault line in the day before the last step
@@ -72,6 +72,8 @@ judged AS (
         attempt.exit_at,
         attempt.cancel_line,
         attempt.cancel_at,
+        attempt.restart_line,
+        attempt.restart_at,
         attempt.target_step,
         node_action.* EXCLUDE (run, attempt),
         end_sign.* EXCLUDE (run, attempt),
@@ -226,7 +228,17 @@ named AS (
 -- which line stands behind the cause: one that says what the rule says
 decided AS (
     SELECT
-        *,
+        -- a record tells whole seconds: what is written within that of its end came before it
+        * REPLACE (
+            CASE
+                WHEN is_recorded AND watchdog_at BETWEEN stop_at AND stop_at + 999999 THEN stop_at
+                ELSE watchdog_at
+            END AS watchdog_at,
+            CASE
+                WHEN is_recorded AND launcher_at BETWEEN stop_at AND stop_at + 999999 THEN stop_at
+                ELSE launcher_at
+            END AS launcher_at
+        ),
         CASE
             WHEN cause = 'unknown' THEN NULL
             WHEN cause_from = 'drain' THEN drain_source_id
@@ -297,6 +309,14 @@ noticed AS (
             WHEN
                 kind IN ('failure', 'unknown') AND acted_low < acted_at
                 THEN greatest(progress_at, acted_low)
+            -- restarted in its job without a word: no later than when the next one is seen
+            WHEN
+                kind IN ('failure', 'unknown') AND is_same_job AND cancel_at IS NULL
+                AND acted_at = stop_at
+                AND coalesce(acted_at <> watchdog_at, TRUE)
+                AND coalesce(acted_at <> launcher_at, TRUE)
+                AND coalesce(acted_at <> restart_at, TRUE)
+                THEN fault_at
             ELSE greatest(acted_at, fault_at)
         END AS detected_low,
         -- no record: the log ends, and when somebody saw that is not known
@@ -313,7 +333,16 @@ noticed AS (
             WHEN acted_at = watchdog_at THEN 'watchdog'
             WHEN acted_at = launcher_at THEN 'launcher'
             WHEN acted_at = next_submitted_at AND acted_at < stop_at THEN 'person'
+            WHEN
+                kind IN ('failure', 'unknown') AND is_same_job AND job_key IS NOT NULL
+                AND cancel_at IS NULL
+                THEN 'launcher'
             WHEN word = 'CANCELLED' OR cancelled_by IS NOT NULL THEN 'person'
+            -- a log that ends, and no record: nothing tells who saw it
+            WHEN
+                kind IN ('failure', 'unknown') AND NOT is_recorded AND cancel_at IS NULL
+                AND overtaken_at IS NULL
+                THEN NULL
             ELSE 'scheduler'
         END AS detector
     FROM onset
@@ -421,11 +450,13 @@ SELECT
         WHEN acted_at = watchdog_at THEN watchdog_source_id
         WHEN acted_at = launcher_at THEN launcher_source_id
         WHEN acted_at = cancel_at THEN source_id
+        WHEN acted_at = restart_at THEN source_id
     END AS detected_source_id,
     CASE
         WHEN acted_at = watchdog_at THEN watchdog_line
         WHEN acted_at = launcher_at THEN launcher_line
         WHEN acted_at = cancel_at THEN cancel_line
+        WHEN acted_at = restart_at THEN restart_line
     END AS detected_line,
     precursor_at,
     fault_at - precursor_at AS precursor_lead_us,

@@ -33,7 +33,7 @@
 -- column detected_low: UTC us, earliest
 -- column detected_high: UTC us, latest, null where nothing bounds it
 -- column detected_strength: stated, derived or bounded
--- column detector: watchdog, launcher, scheduler, person or program
+-- column detector: watchdog, launcher, scheduler, person or program, null where nothing tells
 -- column detected_source_id: file
 -- column detected_line: line, null when it is the scheduler's record
 -- column precursor_at: UTC us, first fault line in the day before the last step

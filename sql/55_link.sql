@@ -11,6 +11,8 @@
 -- column resume_step: step of the state it started from
 -- column previous_attempt: the attempt with steps before it
 -- column previous_kind: kind of that one's end
+-- column returns_to: earlier attempt that had done the step it resumed at, where the one before it had not got so far
+-- column left_step: step at which the attempts in between had left that line
 WITH progressed AS (
     SELECT
         attempt.run,
@@ -43,6 +45,26 @@ WITH progressed AS (
             AND (attempt.epoch IS NOT DISTINCT FROM baseline.epoch)
 ),
 
+-- what the next attempt loads had been saved, whether or not a line says so
+saved AS (
+    SELECT
+        * REPLACE (
+            coalesce(
+                new_verified_step,
+                CASE
+                    WHEN next_resume_step > resume_step AND next_resume_step <= last_step
+                        THEN next_resume_step
+                END
+            ) AS new_verified_step
+        )
+    FROM (
+        SELECT
+            *,
+            lead(resume_step) OVER (PARTITION BY run ORDER BY attempt) AS next_resume_step
+        FROM progressed
+    ) AS sequence
+),
+
 -- a stretch of failures lasts until a checkpoint newer than the state resumed from is verified
 reached AS (
     SELECT
@@ -55,7 +77,7 @@ reached AS (
         sum((new_verified_step IS NOT NULL)::INTEGER) OVER (
             PARTITION BY run ORDER BY attempt
         ) AS stretch
-    FROM progressed
+    FROM saved
     WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
 ),
 
@@ -80,16 +102,52 @@ compared AS (
             FALSE
         ) AS is_early
     FROM reached
+),
+
+-- beyond what the attempt before it had done: back to a line that had been left
+returned AS (
+    SELECT
+        later.run,
+        later.attempt,
+        max(earlier.attempt) AS returns_to
+    FROM reached AS later
+    INNER JOIN reached AS earlier
+        ON
+            later.run = earlier.run
+            AND later.previous_attempt > earlier.attempt
+            AND later.resume_step > earlier.resume_step
+            AND later.resume_step <= earlier.last_step
+    -- what a log of every k-th step does not show is no other line
+    WHERE later.resume_step > later.previous_step + later.line_steps
+    GROUP BY later.run, later.attempt
+),
+
+rejoined AS (
+    SELECT
+        returned.run,
+        returned.attempt,
+        returned.returns_to,
+        min(branch.resume_step) AS left_step
+    FROM returned
+    INNER JOIN reached AS branch
+        ON
+            returned.run = branch.run
+            AND returned.returns_to < branch.attempt
+            AND returned.attempt > branch.attempt
+    GROUP BY returned.run, returned.attempt, returned.returns_to
 )
 
 SELECT
-    run,
-    attempt,
-    position,
-    ending,
-    is_repeat,
-    is_early AND NOT is_repeat AS is_secondary,
-    resume_step,
-    previous_attempt,
-    previous_kind
+    compared.run,
+    compared.attempt,
+    compared.position,
+    compared.ending,
+    compared.is_repeat,
+    compared.is_early AND NOT compared.is_repeat AS is_secondary,
+    compared.resume_step,
+    compared.previous_attempt,
+    compared.previous_kind,
+    rejoined.returns_to,
+    rejoined.left_step
 FROM compared
+LEFT JOIN rejoined ON compared.run = rejoined.run AND compared.attempt = rejoined.attempt

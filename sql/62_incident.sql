@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: event, checkpoint, baseline, log_file, line_time, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction
+-- reads: event, checkpoint, baseline, log_file, line_time, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction, link
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -199,10 +199,14 @@ partial AS (
 
 mark AS (
     SELECT
-        run,
-        attempt,
-        max(last_step) OVER (PARTITION BY run ORDER BY attempt) AS high_water_step
+        attempt.run,
+        attempt.attempt,
+        -- an orphan's further steps are not the run's
+        max(coalesce(ending.last_step, attempt.last_step)) OVER (
+            PARTITION BY attempt.run ORDER BY attempt.attempt
+        ) AS high_water_step
     FROM attempt
+    LEFT JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
 ),
 
 caught_up AS (
@@ -227,12 +231,13 @@ repeated AS (
         returned.incident,
         sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS repeated_us
     FROM incident_head AS returned
+    INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
     INNER JOIN step
         ON
             returned.run = step.run
             AND returned.resumed_by = step.attempt
-            AND step.step <= attempt.last_step
+            AND step.step <= coalesce(ending.last_step, attempt.last_step)
     GROUP BY returned.run, returned.incident
 ),
 
@@ -390,7 +395,7 @@ again AS (
         ON attempt.run = baseline.run AND (attempt.epoch IS NOT DISTINCT FROM baseline.epoch)
     WHERE
         chain.is_repeat
-        AND len(chain.corrected_by) = 0
+        AND coalesce(len(chain.corrected_by), 0) = 0
         AND head.kind = 'failure'
         AND head.cause = 'unknown'
         AND ending.last_step - chain.resume_step > coalesce(baseline.line_steps, 1)
@@ -446,7 +451,9 @@ moment AS (
             WHERE step.run = back.run AND step.attempt = back.attempt AND step.is_first
         ) AS first_step_high,
         failed.epoch,
-        chain.resume_step
+        chain.resume_step,
+        back_link.returns_to,
+        back_link.left_step
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN ending AS last_ending
@@ -456,6 +463,8 @@ moment AS (
     LEFT JOIN span AS back_span
         ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
     LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
+    LEFT JOIN link AS back_link
+        ON returned.run = back_link.run AND returned.resumed_by = back_link.attempt
 )
 
 SELECT
@@ -470,7 +479,11 @@ SELECT
             moment.ending_kind = 'planned'
             AND moment.detector IN ('person', 'scheduler', 'program')
             AND moment.cause = 'operator'
-            AND moment.resume_step < incident_save.verified_step
+            AND (
+                moment.resume_step < incident_save.verified_step
+                -- a branch was left for the line that it came from
+                OR moment.returns_to IS NOT NULL
+            )
             THEN 'operator_rollback'
         ELSE moment.ending_kind
     END AS kind,
@@ -574,8 +587,10 @@ SELECT
     incident_save.attempted_captured_at,
     incident_save.after_us + partial.partial_us AS unsaved_work_us,
     -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
-    CASE WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step END
-        AS steps_lost,
+    CASE
+        WHEN moment.returns_to IS NOT NULL THEN moment.last_step - moment.left_step
+        WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step
+    END AS steps_lost,
     partial.partial_us,
     CASE
         WHEN moment.resumed_by IS NOT NULL THEN coalesce(discarded.work_us, 0) + partial.partial_us

@@ -48,7 +48,7 @@ SELECT
     max(attempt.alloc_end_at) AS ended_at,
     coalesce(bool_or(ending.ending = 'running'), FALSE) AS is_running,
     min(attempt.first_step) AS first_step,
-    max(attempt.last_step) AS last_step,
+    max(coalesce(ending.last_step, attempt.last_step)) AS last_step,
     max(attempt.target_step) AS target_step,
     any_value(total.allocated_us) AS allocated_us,
     count(*) FILTER (

@@ -1,8 +1,8 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, chain
+-- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, chain
 -- params:
--- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, conflict, timer_differs, hidden_steps or hidden_redo
+-- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, new_epoch, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
 -- column text: what was found, what it means and what to do
 -- column could_move_us: how much time it could move, null where that cannot be said
@@ -93,6 +93,8 @@ launched AS (
     SELECT
         log_attempt.source_id,
         count(*) AS n_launches,
+        -- restarts inside the job, as a launcher says
+        count(log_attempt.restart_line) AS n_restarts,
         count(DISTINCT placement.job_key) AS n_allocations
     FROM log_attempt
     LEFT JOIN placement
@@ -166,6 +168,18 @@ FROM attempt
 WHERE NOT attempt.is_recorded
 UNION ALL
 SELECT
+    'new_epoch',
+    epoch.run,
+    'from step ' || attempt.first_step || ' on (attempt ' || epoch.first_attempt || ') it is a new '
+    || 'epoch: ' || epoch.why || '; what is healthy is learned anew there',
+    NULL,
+    attempt.source_id,
+    attempt.first_step_line
+FROM epoch
+INNER JOIN attempt ON epoch.run = attempt.run AND epoch.first_attempt = attempt.attempt
+WHERE epoch.why IS NOT NULL
+UNION ALL
+SELECT
     'hidden_requeue',
     source.path,
     'its log shows '
@@ -179,7 +193,9 @@ SELECT
     NULL
 FROM launched
 INNER JOIN source ON launched.source_id = source.source_id
-WHERE launched.n_allocations > 0 AND launched.n_launches > launched.n_allocations
+WHERE
+    launched.n_allocations > 0
+    AND launched.n_launches - launched.n_restarts > launched.n_allocations
 UNION ALL
 SELECT
     'unplaced_log',
@@ -271,7 +287,7 @@ SELECT
     attempt.last_step_line
 FROM incident
 INNER JOIN attempt ON incident.run = attempt.run AND incident.attempt = attempt.attempt
-WHERE incident.resume_step > incident.last_step
+WHERE incident.resume_step > incident.last_step AND incident.steps_lost IS NULL
 UNION ALL
 SELECT
     'hidden_redo',

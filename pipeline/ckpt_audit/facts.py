@@ -39,6 +39,24 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Epoch:
+    """A stretch of a run with one configuration.
+
+    Attributes:
+        settings: What the program says of its configuration, as ``name=value``.
+        why: What changed where it begins, or None for the first.
+    """
+
+    run: str
+    epoch: int
+    started_at: int
+    ended_at: int
+    n_accelerators: int | None
+    settings: tuple[str, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One logical training run and what it was joined from."""
 
@@ -60,24 +78,7 @@ class Run:
     allocated_us: int
     missing: tuple[str, ...] = ()
     n_unrecorded: int = 0  # executions that the records leave out, though their log shows them
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """A stretch of a run with one configuration.
-
-    Attributes:
-        settings: What the program says of its configuration, as ``name=value``.
-        why: What changed where it begins, or None for the first.
-    """
-
-    run: str
-    epoch: int
-    started_at: int
-    ended_at: int
-    n_accelerators: int | None
-    settings: tuple[str, ...] = ()
-    why: str | None = None
+    epochs: tuple[Epoch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ class Incident:
     nodes: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()  # failure domains of the culprit nodes, as "leaf:leaf3"
     detection_timeout_s: float | None = None  # configured wait that the detection was
+    precursor_lead_s: float | None = None  # from the first fault line before the last step
     data_s: float | None = None  # parts of the return, where the log tells
     compile_s: float | None = None
     comm_init_s: float | None = None

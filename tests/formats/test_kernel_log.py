@@ -77,6 +77,9 @@ def test_near_misses_are_nothing() -> None:
             "[1.000000] Lustre: Lustre: Build Version: 2.15.4\n"
             "[1.000000] LustreError: lnet: some note without consequence\n"
             "[1.000000] nfs: server storage1 OK\n"
+            "[1.000000] EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0\n"
+            "[1.000000] EDAC MC0: Giving out device to module skx_edac\n"
+            "[1.000000] mce: [Hardware Error]: Machine check events logged\n"
         )
         == []
     )

@@ -25,11 +25,12 @@ STOPS = ("preempt", "limit", "stop", "exit", "rollback", "maintenance", "mitigat
 STARTS = (
     "retries", "append", "truncate", "array", "in_job", "scratch", "resized", "at_last_step",
     "secondary", "crash_loop", "followers", "orphan", "double_final", "array_retries",
+    "hang_in_save", "first_launch_fails", "never_back",
 )  # fmt: skip
 # What happens while a run makes progress.
 COURSE = (
     "evaluation", "ends_after_evaluation", "degraded", "ends_while_slow", "stall", "save_outage",
-    "short_steps",
+    "short_steps", "async_saves", "ends_after_pause",
 )  # fmt: skip
 # How it is written down.
 FORMS = (
@@ -38,6 +39,20 @@ FORMS = (
 )  # fmt: skip
 FEATURES = FAULTS + STOPS + STARTS + COURSE + FORMS
 
+NEEDS = {
+    "array_retries": ("array", "retries"), "ends_after_pause": ("async_saves",),
+    "ends_while_slow": ("degraded",), "ends_after_evaluation": ("evaluation",),
+    "timer_without_saves": ("no_stamps",),
+}  # fmt: skip
+# Of two that do not go together the second is left out.
+APART = (
+    ("no_stamps", "micros"),
+    ("clock_change", "month_border"), ("array", "orphan"), ("array", "scratch"),
+    ("async_saves", "torn_storage"), ("async_saves", "torn_gpu"), ("async_saves", "save_outage"),
+    ("async_saves", "evaluation"), ("async_saves", "degraded"), ("async_saves", "at_last_step"),
+    ("async_saves", "hang_in_save"), ("never_back", "double_final"), ("never_back", "two_runs"),
+    ("async_saves", "orphan"), ("async_saves", "crash_loop"), ("async_saves", "stall"),
+)  # fmt: skip
 ZONES = ("America/Chicago", "Europe/Berlin", "Asia/Kolkata", "Australia/Sydney")
 
 
@@ -93,6 +108,8 @@ class Plan:
     slow: tuple[int, int] = (0, 0)
     stalls: tuple[int, ...] = ()
     outages: tuple[int, ...] = ()
+    first_retries: tuple[str, ...] = ()
+    drain_steps: int = 0
 
     @property
     def workdir(self) -> str:
@@ -128,22 +145,16 @@ def draw(seed: int, allowed: frozenset[str], forced: frozenset[str] = frozenset(
     rng = random.Random(f"{seed}/draw")
     chosen = {name for name in FEATURES if (rng.random() < 0.34) & (name in allowed)}
     chosen |= forced
-    if not chosen & set(FAULTS):
-        chosen.add(rng.choice([name for name in FAULTS if name in allowed] or ["data"]))
-    if "array_retries" in chosen:
-        chosen |= {"array", "retries"}
-    if "ends_while_slow" in chosen:
-        chosen.add("degraded")
-    if "ends_after_evaluation" in chosen:
-        chosen.add("evaluation")
-    if "timer_without_saves" in chosen:
-        chosen.add("no_stamps")
-    if "no_stamps" in chosen:
-        chosen.discard("micros")
-    apart = (("clock_change", "month_border"), ("array", "orphan"), ("array", "scratch"))
-    for name, other in apart:
+    for name, others in NEEDS.items():
+        if name in chosen:
+            chosen |= set(others)
+    for name, other in APART:
         if name in chosen:
             chosen.discard(other)
+    chosen -= {name for name, others in NEEDS.items() if not chosen >= set(others)}
+    if not chosen & set(FAULTS):
+        usable = [name for name in FAULTS if name in allowed and not name.startswith("torn")]
+        chosen.add(rng.choice(usable or ["data"]))
     features = frozenset(chosen)
     zone = _zone(features, rng)
     stamps: Stamps = "seconds"
@@ -186,6 +197,9 @@ def _plan(name: str, place: int, features: frozenset[str], start: int, rng: rand
     acts = _acts(features, save_every, rng)
     total = sum(act.steps for act in acts)
     marked = sorted(rng.sample(range(save_every * 2, total - 20), 2))
+    if "ends_while_slow" in features:
+        marked[0] = acts[0].steps - 25
+    failed = ("rendezvous", "node_fail") if "first_launch_fails" in features else ()
     submit = start + place * round(rng.uniform(0.1, 3) * HOUR)
     return Plan(
         name=f"{name}-{seed_word(rng)}", user=("ada", "bo")[place], first_node=1 + 20 * place,
@@ -197,6 +211,7 @@ def _plan(name: str, place: int, features: frozenset[str], start: int, rng: rand
         slow=(marked[0], marked[0] + 60) if "degraded" in features else (0, 0),
         stalls=(marked[1],) if "stall" in features else (),
         outages=(rng.randint(1, 4) * save_every,) if "save_outage" in features else (),
+        first_retries=failed, drain_steps=rng.randint(4, 9) if "async_saves" in features else 0,
     )  # fmt: skip
 
 
@@ -216,6 +231,8 @@ def _acts(features: frozenset[str], save_every: int, rng: random.Random) -> tupl
     last = rng.choice(("open", "target"))
     if "double_final" in features or "two_runs" in features:
         last = "target"
+    if "never_back" in features:
+        last = rng.choice(("xid79", "data", "node"))
     return (*acts, Act(last, rng.randint(2 * save_every, 4 * save_every)))
 
 
@@ -247,6 +264,8 @@ def _special(
 ) -> list[Act]:
     """Give marks to some of the acts, or put further acts between them."""
     found: list[Act] = []
+    if "hang_in_save" in features:
+        found.append(Act("hang_in_save", 2 * save_every, hang_s=rng.uniform(3600, 9000)))
     if "orphan" in features:
         found.append(Act("orphan", 2 * save_every, wait_s=1, queue_s=10))
     for place, act in enumerate(acts):

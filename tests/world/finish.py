@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from .clock import SECOND, ceil_second, floor_second, seconds
-from .draw import Act, Plan
+from .draw import Act
 from .endings import launcher_moment
 from .played import Allocation, Try
 from .scenario import HOWS, How
@@ -18,6 +18,9 @@ OWN_HOWS: dict[str, How] = {
     "mitigation": How(
         "mitigation", "node", "stop", "CANCELLED", "0:0", "stop", False, ("gpu", "operator")
     ),
+    "hang_in_save": How(
+        "failure", "unknown", "hang_in_save", "CANCELLED", "0:0", "overdue", False, ("storage",)
+    ),
     "orphan": How("planned", "operator", "orphan", "CANCELLED", "0:0", "stop", False),
 }
 
@@ -28,7 +31,7 @@ def how_of(name: str) -> How:
 
 
 def finish(
-    act: Act, plan: Plan, run: Try, start: int, end: int, rng: random.Random, *, left: bool = False
+    act: Act, run: Try, start: int, end: int, rng: random.Random, *, left: bool = False
 ) -> Ending | None:
     """End an attempt in the step from ``start`` to ``end``, or between two steps (``left``).
 
@@ -38,6 +41,8 @@ def finish(
     where = how_of(act.how).where
     if left and where == "save":
         return _crash(act, run, start, rng)
+    if left and where == "hang_in_save":
+        return _silent(act, run, end, rng)
     if where == "exit" or act.how == "target":
         return _leave(act, run, start, rng) if left else None
     if where == "after_save":
@@ -119,7 +124,7 @@ def _watchdog(act: Act, run: Try, fault_at: int, rng: random.Random) -> Ending:
 def _silent(act: Act, run: Try, due: int, rng: random.Random) -> Ending:
     how = how_of(act.how)
     bad = _nodes(act, run, rng)
-    after = act.hang_s if act.how == "hang" else rng.uniform(310, 470)
+    after = act.hang_s if act.how in ("hang", "hang_in_save") else rng.uniform(310, 470)
     if act.how == "hang":
         after += 8 * (due - run.steps[-1].start) / SECOND
     end = ceil_second(due + seconds(after))

@@ -11,6 +11,8 @@ from .finish import finish, overtaken, retry_of
 from .played import Allocation, Played, PlayedRun, Try
 from .timeline import Pause, Step
 
+TOO_MANY = 5_000
+
 
 class Player:
     """Plays one run."""
@@ -34,7 +36,12 @@ class Player:
         """Play all acts; the run ends with the last of them."""
         plan = self.plan
         how = "array" if "array" in self.scenario.features else "job"
-        allocation = self._allocate(plan.submit, 40.0, how)
+        at = plan.submit
+        for name in plan.first_retries:
+            failed = self._allocate(at, 20.0, how)
+            self.tries.append(retry_of(len(self.tries), failed, name, None, self.rng))
+            at = (failed.end or at) + seconds(90)
+        allocation = self._allocate(at, 40.0, how)
         run, loads, scratch = self._launch(allocation, allocation.start, None), None, False
         for place, act in enumerate(plan.acts):
             run.act = act
@@ -99,6 +106,9 @@ class Player:
     def _next(self, ended: Try, act: Act) -> Try:
         """Failed retries, then the attempt that makes progress."""
         rng, ending = self.rng, ended.ending
+        if ending is not None:
+            late = {step for step, at in ended.commits.items() if at > ending.fault_at}
+            self.saved = [step for step in self.saved if step not in late]
         loads = self.saved[-1] if self.saved else None
         if act.how == "orphan":
             allocation = self._allocate(ended.steps[-1].end, act.queue_s, act.restart)
@@ -165,9 +175,15 @@ class Player:
             if act.how == "orphan" and number > goal and number % self.plan.save_every == 4:
                 return
             if run.steps and len(run.steps) > 2 and number > goal and self._may_end(run):
-                run.ending = finish(act, self.plan, run, start, end, self.rng)
+                run.ending = finish(act, run, start, end, self.rng)
                 if run.ending is not None:
                     break
+            if run.steps and run.commits.get(max(run.commits, default=0), 0) > start:
+                more = round(0.06 * (end - start))
+                run.drains[number] = more
+                end += more
+            if len(run.steps) > TOO_MANY:
+                raise AssertionError(f"{act.how} never ends in {sorted(self.scenario.features)}")
             run.steps.append(Step(number, start, end, slow))
             self.done_once.add(number)
             if len(run.steps) == 1 and run.index and self.tries[-2].ending is None:
@@ -179,9 +195,7 @@ class Player:
         """Steps that stall: none that follows a save or an evaluation."""
         plan = self.plan
         pauses = [every for every in (plan.save_every, plan.eval_every) if every]
-        moved = {step + (2 if any((step - 1) % every == 0 for every in pauses) else 0)
-                 for step in plan.stalls}
-        return moved
+        return {step + 2 * any((step - 1) % every == 0 for every in pauses) for step in plan.stalls}
 
     def _may_end(self, run: Try) -> bool:
         """An evaluation is not the last that was done, but in worlds that have it so."""
@@ -190,7 +204,11 @@ class Player:
             return False
         last = run.pauses[-1] if run.pauses else None
         after = last is not None and last.kind == "eval" and last.step == run.steps[-1].number
-        return not after or "ends_after_evaluation" in features
+        if last is not None and last.step == run.steps[-1].number in run.commits:
+            return "ends_after_pause" in features
+        if "ends_after_evaluation" in features and run.index == 0:
+            return after or self.plan.eval_every % self.plan.save_every == 0
+        return not after
 
     def _overtake(self, run: Try, at: int) -> None:
         """Let the attempt before go on for a while beside its successor, then be cancelled."""
@@ -222,7 +240,7 @@ class Player:
             if "double_final" in self.scenario.features and act.how == "target":
                 now = self._save(run, act, now, number, goal)
             end = now + self._length(number)
-            run.ending = finish(act, plan, run, now, end, self.rng, left=True)
+            run.ending = finish(act, run, now, end, self.rng, left=True)
         return now
 
     def _save(self, run: Try, act: Act, now: int, number: int, goal: int) -> int:
@@ -232,10 +250,18 @@ class Player:
             more = seconds(max(1200, 9 * self.plan.save_s) + 120)
             run.healed.append((now + usual, now + cost + more))
             cost += more
+        if act.how == "hang_in_save" and number >= goal and self.saved:
+            usual = now + seconds(self.plan.save_s)
+            run.pauses.append(Pause("save", number, now, usual, done=False))
+            run.ending = finish(act, run, usual, usual, self.rng, left=True)
+            return usual
+        if self.plan.drain_steps and act.how not in ("exit", "target", "stop", "maintenance"):
+            cost //= 4
+            run.commits[number] = now + cost + seconds(self.plan.step_s * self.plan.drain_steps)
         if act.how in ("torn_storage", "torn_gpu") and number >= goal and self.saved:
             fault_at = now + round(self.rng.uniform(0.2, 0.85) * cost)
             run.pauses.append(Pause("save", number, now, fault_at, done=False))
-            run.ending = finish(act, self.plan, run, fault_at, fault_at, self.rng, left=True)
+            run.ending = finish(act, run, fault_at, fault_at, self.rng, left=True)
             return fault_at
         run.pauses.append(Pause("save", number, now, now + cost))
         self.saved = [step for step in self.saved if step < number] + [number]

@@ -46,6 +46,8 @@ class Try:
     from_scratch: bool = False
     steps: list[Step] = field(default_factory=list)
     pauses: list[Pause] = field(default_factory=list)
+    commits: dict[int, int] = field(default_factory=dict)
+    drains: dict[int, int] = field(default_factory=dict)
     healed: list[tuple[int, int]] = field(default_factory=list)
     ending: Ending | None = None
     act: Act | None = None
@@ -68,6 +70,10 @@ class Try:
     def end(self) -> int | None:
         """End of its allocation."""
         return self.allocation.end
+
+    def is_whole(self, save: Pause, at: int) -> bool:
+        """Whether a save was durable at an instant."""
+        return save.done and self.commits.get(save.step, save.end) <= at
 
     @property
     def saves(self) -> list[Pause]:

@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMERS = "(min, max) time across ranks (ms):"
 
 
-_LIKE = {"maintenance": "stop", "mitigation": "stop", "orphan": "stop"}
+_LIKE = {"hang_in_save": "hang", "maintenance": "stop", "mitigation": "stop", "orphan": "stop"}
 
 
 class Local:
@@ -105,7 +105,10 @@ class Text:
         begun = self.attempt.steps[0].start
         whole = self.scenario.stamps == "none"
         whole &= "timer_without_saves" not in self.scenario.features
+        commits = sorted(self.attempt.commits.items(), key=lambda item: item[1])
         for step in self.attempt.steps:
+            while commits and commits[0][1] <= step.end:
+                yield from self._saved(*commits.pop(0))
             pending.append(step.end - (begun if whole else step.start))
             begun = step.end
             if step.number % self.scenario.log_every == 0:
@@ -137,14 +140,20 @@ class Text:
         yield f"{began}saving checkpoint at iteration {where} in torch_dist format"
         if not save.done:
             return
-        done = f"[{self._stamp(save.end)}] " if micros else ""
-        yield (
-            f"  {done}successfully saved checkpoint from iteration {save.step:7d} "
-            f"to {folder} [ t 1/8, p 1/1 ]"
-        )
+        if save.step in self.attempt.commits:
+            yield f"  scheduled an async checkpoint save at iteration {where}"
+        else:
+            yield from self._saved(save.step, save.end)
         took = (save.end - save.start) / 1000
         yield _TIMERS
         yield f"    {'save-checkpoint ':.<48}: ({took * 0.97:.2f}, {took:.2f})"
+
+    def _saved(self, step: int, at: int) -> Iterator[str]:
+        done = f"[{self._stamp(at)}] " if self.scenario.stamps == "micros" else ""
+        yield (
+            f"  {done}successfully saved checkpoint from iteration {step:7d} "
+            f"to {self.plan.checkpoints} [ t 1/8, p 1/1 ]"
+        )
 
     def _evaluation(self, pause: Pause) -> Iterator[str]:
         took = (pause.end - pause.start) / 1000

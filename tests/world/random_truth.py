@@ -61,6 +61,7 @@ class Incident:
     detection_us: int | None
     recovery_us: int | None
     restart: str
+    is_seen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Truth:
     allocated_us: int
     launches: int
     without_step: int
+    is_whole: bool
 
 
 def _ends(run: Try) -> Ending:
@@ -204,7 +206,10 @@ class Cutter:
             owner = _owner(self.chains, attempt, number)
             healed = [span for span in attempt.healed if start <= span[0] and span[1] <= end]
             stop = healed[0][0] if healed else end
-            yield from self._piece(kind, start, stop, slow, owner)
+            more = attempt.drains.get(number, 0) if kind == "step" else 0
+            yield from self._piece(kind, start, stop - more, slow, owner)
+            if more:
+                yield "checkpoint", stop - more, stop, None
             if healed:
                 yield "stall", stop, end, None
 
@@ -245,7 +250,7 @@ def _verified(tries: list[Try], at: int) -> tuple[int, int] | None:
         (_captured(attempt, save), save.step)
         for attempt in tries
         for save in attempt.saves
-        if save.done and save.end <= at
+        if attempt.is_whole(save, at)
     ]
     return max(found) if found else None
 
@@ -259,7 +264,7 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
     secondary = (
         before is not None
         and before.ending.kind == ending.kind == "failure"
-        and not any(save.done for save in ended.saves)
+        and not any(ended.is_whole(save, ending.fault_at) for save in ended.saves)
     )
     resume = None if resumed is None else resumed.loads or 0
     recovery = replaced = None
@@ -273,11 +278,22 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
         1 + len(chain.retries), last.number, last.end, ending.fault_at, ending.detected_at,
         replaced, resumed.launched_at if resumed else None,
         resumed.load_started_at if resumed else None, resumed.restored_at if resumed else None,
-        resumed.steps[0].end if resumed else None, resume, verified and verified[1], verified and ending.fault_at - verified[0],
+        resumed.steps[0].end if resumed else None, resume, verified and verified[1],
+        verified and ending.fault_at - verified[0],
         None if resume is None else last.number - resume, chain.lost_us,
         ending.detected_at - ending.fault_at if ending.kind == "failure" else None, recovery,
         ended.act.restart if ended.act else "job",
+        not _is_overwritten(played, ended),
     )  # fmt: skip
+
+
+def _is_overwritten(run: PlayedRun, attempt: Try) -> bool:
+    """Whether a later attempt of the same job began the log anew."""
+    mine = run.allocations.index(attempt.allocation)
+    return any(
+        later.truncates and later.label == attempt.allocation.label
+        for later in run.allocations[mine + 1 :]
+    )
 
 
 def truth_of(played: Played) -> list[Truth]:
@@ -306,4 +322,5 @@ def _run_truth(run: PlayedRun, dump_at: int) -> Truth:
         sum(totals.values()),
         len(run.tries),
         sum(not attempt.steps for attempt in run.tries),
+        not any(_is_overwritten(run, attempt) for attempt in run.tries),
     )

@@ -8,7 +8,7 @@ from tests.world.draw import FEATURES
 NOT_YET = frozenset(
     (
         "array_retries", "clock_change", "crash_loop", "ends_after_evaluation", "every_kth",
-        "ends_while_slow", "short_steps",
+        "ends_after_pause", "ends_while_slow", "short_steps",
         "orphan", "timer_without_saves", "truncate",
     )
 )  # fmt: skip

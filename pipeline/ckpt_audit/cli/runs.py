@@ -61,4 +61,10 @@ def _text(found: list[Run], zone: ZoneInfo) -> str:
     headers = ["run", "jobs", "attempts", "accelerators", f"started ({zone.key})", "ended"]
     headers += ["last step", "target", "allocated h", "joined by"]
     missing = [f"{run.run}: missing: {what}" for run in found for what in run.missing]
-    return "\n".join([table(headers, rows, " >>>  >>>"), *missing])
+    changed = [
+        f"{run.run}: from {when(epoch.started_at, zone)}: {epoch.why}"
+        for run in found
+        for epoch in run.epochs
+        if epoch.why is not None
+    ]
+    return "\n".join([table(headers, rows, " >>>  >>>"), *changed, *missing])

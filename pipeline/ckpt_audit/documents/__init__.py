@@ -32,7 +32,8 @@ _VALUES = (
     "resume_step verified_step verified_grade verified_checkpoint_age_s verified_step_hindsight "
     "unsaved_work_s attempted_checkpoint_age_s steps_lost lost_work_s repeated_s detection_s "
     "replacement_s retries_s launch_s restore_s warmup_s data_s compile_s comm_init_s recovery_s "
-    "recovery_source loss_s loss_acc_s detector detection_timeout_s excluded"
+    "recovery_source loss_s loss_acc_s detector detection_timeout_s precursor_lead_s "
+    "excluded"
 ).split()
 
 
@@ -305,6 +306,7 @@ def _run(run: Run) -> Json:
         "target_step": run.target_step,
         "allocated_s": run.allocated_us / US_PER_S,
         "missing": list(run.missing),
+        "epochs": [_epoch(epoch) for epoch in run.epochs],
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ckpt_audit.facts import Evidence, Incident, Window
 from ckpt_audit.queries.base import bounds_of, dicts
+from ckpt_audit.queries.detection_bounds import detection_bounds
 from ckpt_audit.units import seconds
 from ckpt_audit.warehouse import Warehouse
 
@@ -56,7 +57,7 @@ def incidents(
 _HIDDEN = (
     "replaced_at launch_from_at launched_at launched_low launched_high load_started_at "
     "load_started_low load_started_high restored_at restored_low restored_high first_step_at "
-    "caught_up_at lost_work_us repeated_us recovery_us replacement_us"
+    "caught_up_at lost_work_us repeated_us recovery_us replacement_us resume_step"
 ).split()
 
 
@@ -88,6 +89,9 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
     low, high = row["fault_low"], row["fault_high"]
     if row["fault_strength"] == "bounded" and low is not None and low != high:
         bounds["fault_at"] = _between(low, high)
+        captured = row["verified_captured_at"]
+        if captured is not None:
+            bounds["verified_checkpoint_age_s"] = _between(max(0, low - captured), high - captured)
         if row["detection_us"] is not None:
             bounds["detection_s"] = _between(row["detected_at"] - high, row["detected_at"] - low)
         if row["lost_work_us"] is not None:
@@ -95,6 +99,8 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
             bounds["lost_work_s"] = _between(
                 max(0, row["lost_work_us"] + shift_low), row["lost_work_us"] + shift_high
             )
+    bounds.update(detection_bounds(row))
+    bounds.update(_loop_bounds(row, bounds))
     bounds.update(_unstamped_bounds(row))
     bounds.update(_sparse_bounds(row))
     for name in ("launched", "load_started", "restored"):
@@ -105,6 +111,25 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
         bounds["first_step_at"] = _between(row["detected_at"], row["hidden_until_at"])
         bounds["recovery_s"] = _between(0, row["hidden_until_at"] - row["detected_at"])
     return bounds
+
+
+def _loop_bounds(
+    row: dict[str, Any], known: dict[str, tuple[float | None, float | None]]
+) -> dict[str, tuple[float | None, float | None]]:
+    """In a crash loop the step under way at each of its ends is lost work or recovery."""
+    n_repeats, line_us = len(row["ends"] or ()) - 1, row["line_us"]
+    if n_repeats < 1 or not line_us:
+        return {}
+    slack = 2 * n_repeats * line_us / 1e6
+    found = {}
+    for name, value_us in (
+        ("lost_work_s", row["lost_work_us"]),
+        ("recovery_s", row["recovery_us"]),
+    ):
+        if value_us is not None:
+            low, high = known.get(name, _between(value_us, value_us))
+            found[name] = (max(0.0, (low or 0.0) - slack), (high or 0.0) + slack)
+    return found
 
 
 def _unstamped_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
@@ -181,6 +206,8 @@ def _stage_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | 
     done_low, done_high = row["restored_low"], row["restored_high"]
     if None in (begin, first_step, load_low, load_high, done_low, done_high):
         return {}
+    if load_high < begin:  # it was up before the run was its own: nothing of that is recovery
+        return {}
     found = {}
     if row["load_started_at"] is None:
         found["launch_s"] = _between(max(0, load_low - begin), load_high - begin)
@@ -253,6 +280,7 @@ def _incident(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Incident:
         loss_acc_s=None if loss_acc_us is None else loss_acc_us / 1e6,
         detector=row["detector"],
         detection_timeout_s=seconds(row["detection_timeout_us"]),
+        precursor_lead_s=seconds(row["precursor_lead_us"]),
         data_s=seconds(row["data_us"]),
         compile_s=seconds(row["compile_us"]),
         comm_init_s=seconds(row["comm_init_us"]),

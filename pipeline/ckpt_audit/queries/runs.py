@@ -13,6 +13,7 @@ def runs(warehouse: Warehouse) -> list[Run]:
     """All runs, by name."""
     has_topology = bool(warehouse.rows("SELECT 1 FROM raw_domain LIMIT 1"))
     has_kernel = bool(warehouse.rows("SELECT 1 FROM source WHERE format = 'kernel_log' LIMIT 1"))
+    found = epochs(warehouse)
     return [
         Run(
             run=row["run"],
@@ -33,6 +34,7 @@ def runs(warehouse: Warehouse) -> list[Run]:
             allocated_us=row["allocated_us"],
             missing=_missing(row, has_topology, has_kernel),
             n_unrecorded=row["n_unrecorded"],
+            epochs=tuple(epoch for epoch in found if epoch.run == row["run"]),
         )
         for row in dicts(warehouse, "SELECT * FROM run ORDER BY run")
     ]

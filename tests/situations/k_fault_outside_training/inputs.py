@@ -15,7 +15,12 @@ def write(folder: Path) -> None:
         "RuntimeError: CUDA error: warm-up check failed",
     )
     log.launch(None)
-    log.steps(1, 60)
+    log.steps(1, 40)
+    log.say(
+        f"slurmstepd: error: *** STEP 101.1 ON n1 CANCELLED AT {log.at:%Y-%m-%dT%H:%M:%S} ***",
+        "srun: error: n1: task 0: Exited with exit code 1",
+    )
+    log.steps(41, 60)
     log.lines = [line.replace("/    1000 |", "/      60 |") for line in log.lines]
     log.say(f"[after training is done] datetime: {log.stamp} ")
     log.wait(10)

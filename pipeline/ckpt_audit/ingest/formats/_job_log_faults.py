@@ -206,6 +206,17 @@ FAULT_RULES: tuple[Rule, ...] = (
         refine=_launcher,
     ),
     Rule(
+        "torchrun_restarts",
+        EventKind.RESTART,
+        ("; will restart worker group",),
+        re.compile(
+            r"Worker group (?:FAILED|UNHEALTHY)\. \d+/\d+ attempts left; will restart worker group"
+            r"|Detected \d+ new nodes from group_rank=\d+; will restart worker group"
+        ),
+        "[2026-05-01 10:00:00,123] torch.distributed.elastic.agent.server.api: [INFO] [default] "
+        "Worker group FAILED. 2/3 attempts left; will restart worker group",
+    ),
+    Rule(
         "deepspeed_failed",
         EventKind.LAUNCHER_FAILURE,
         ("exits with return code = ",),

@@ -86,6 +86,16 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         "Memory cgroup out of memory: Killed process 2924364 (python) total-vm:98304kB",
     ),
     KernelRule(
+        "memory_error",
+        EventKind.HOST_MEMORY_ERROR,
+        ("EDAC MC", "Machine Check Exception: ", "hardware memory corruption"),
+        re.compile(
+            r"EDAC MC\d{1,4}: \d{1,9} UE \S|Machine Check Exception: \d"
+            r"|due to hardware memory corruption"
+        ),
+        "EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0)",
+    ),
+    KernelRule(
         "block_error",
         EventKind.STORAGE_ERROR,
         ("I/O error, dev ",),
