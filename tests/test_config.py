@@ -188,3 +188,20 @@ def test_a_mistake_in_the_environment_names_the_variable() -> None:
         load(environ={"CKPT_AUDIT_WAIT": "x"})
     with pytest.raises(ConfigError, match=r"^--wait: it must be a duration"):
         load(flags={"wait": "x"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a = " + "[" * 5000, "wait = 1" + "0" * 5000, "a = 1\nb = [", "\x00"],
+    ids=["deep", "long number", "open", "nul"],
+)
+def test_what_is_no_configuration_is_one_line(text: str) -> None:
+    with pytest.raises(ConfigError):
+        load_config({}, {}, Path("/etc"), {Path("/etc/ckpt-audit.toml"): text}.get)
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_an_instant_outside_the_calendar(at: str) -> None:
+    text = f'[[planned_window]]\nstart = "{at}"\nend = "2026-05-01"\n'
+    with pytest.raises(ConfigError, match="must be of a year"):
+        load_config({}, {}, Path("/etc"), {Path("/etc/ckpt-audit.toml"): text}.get)

@@ -194,7 +194,7 @@ class _Parser:
         """Reads the whole file."""
         try:
             document = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also of numbers and depths without end
             raise ConfigError(f"this is not TOML: {error}", str(self.path)) from None
         allowed = [*_TOP, *_TABLES]
         for key in document:

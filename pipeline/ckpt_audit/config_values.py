@@ -21,6 +21,7 @@ CAUSES = (
     "data", "oom", "checkpoint_pointer", "operator", "unknown",
 )  # fmt: skip
 MOMENTS = ("fault_at", "detected_at", "launched_at", "load_started_at", "restored_at")
+FIRST_YEAR, LAST_YEAR = 1970, 9998
 GRADES = ("marker", "shards", "checksum", "loaded")
 
 
@@ -137,6 +138,8 @@ def parse_instant(value: object, zone: str) -> int:
         value = datetime.combine(value, time())
     if not isinstance(value, datetime):
         raise ValueError(f"must be a date or a date and time, not {_shown(value)}")
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:  # near the ends of the calendar zones overflow
+        raise ValueError(f"must be of a year from {FIRST_YEAR} to {LAST_YEAR}, not {value.year}")
     return to_us(value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone)))
 
 

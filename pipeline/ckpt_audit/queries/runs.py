@@ -31,7 +31,7 @@ def runs(warehouse: Warehouse) -> list[Run]:
             first_step=row["first_step"],
             last_step=row["last_step"],
             target_step=row["target_step"],
-            allocated_us=row["allocated_us"],
+            allocated_us=row["allocated_us"] or 0,  # all of it may be excluded
             missing=_missing(row, has_topology, has_kernel),
             n_unrecorded=row["n_unrecorded"],
             epochs=tuple(epoch for epoch in found if epoch.run == row["run"]),

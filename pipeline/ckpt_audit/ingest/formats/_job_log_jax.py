@@ -179,8 +179,8 @@ JAX_RULES: tuple[Rule, ...] = (
         EventKind.SAVE_FAILED,
         ("ailed to save checkpoint", "heckpoint save failed"),
         re.compile(
-            r"[Ff]ailed to save checkpoint(?: (?:at|for) (?:step|iteration) (?P<step>\d+))?"
-            r"|[Cc]heckpoint save failed(?: (?:at|for) (?:step|iteration) (?P<step2>\d+))?"
+            r"(?:[Ff]ailed to save checkpoint|[Cc]heckpoint save failed)"
+            r"(?: (?:at|for) (?:step|iteration) (?P<step>\d+))?"
         ),
         "[2026-05-01 10:00:00] Failed to save checkpoint at step 500",
         keep=Keep.FIRST,

@@ -30,7 +30,8 @@ def _starts_at(match: re.Match[str], draft: Draft) -> Draft:
 
 
 def _saved_or_staged(match: re.Match[str], draft: Draft) -> Draft:
-    if match["what"] == "staging":
+    """Older releases print one line for both: it proves no more than that training goes on."""
+    if match["what"] == "staging" or "or staging if async" in match[0]:
         draft.kind = EventKind.STAGED
     return draft
 
@@ -260,8 +261,10 @@ TRAINER_RULES: tuple[Rule, ...] = (
         EventKind.DATA_SKIP,
         ("kipping ", "] skipped ", "Skipped "),
         re.compile(
-            r"[Ss]kipp(?:ing|ed) (?:the first |forward )?(?P<code>\d+) (?:consumed )?"
-            r"(?:batches|samples|steps)(?: of data)?(?: in (?P<s>\d+(?:\.\d+)?) ?s)?"
+            # what is skipped for another reason (overflow, length) has none of these words
+            r"[Ss]kipp(?:ing|ed) (?:(?:the first|forward) )?(?P<code>\d+) (?:"
+            r"consumed samples(?: of data)?|(?:batches|samples|steps) of data"
+            r"|batches(?= in the first epoch))(?: in (?P<s>\d+(?:\.\d+)?) ?s)?"
         ),
         "[2026-05-01 10:00:00] skipping 32000 consumed samples of data",
         keep=Keep.FIRST,
