@@ -5,7 +5,7 @@
 -- column source_id: the log
 -- column attempt_no: execution within the log
 -- column job_key: scheduler record, null when none fits
--- column placed_by: named in the log, named in the file name, or time span
+-- column placed_by: named in the log, in the file name or in the record of a cycle, or time span
 WITH wanted AS (
     SELECT DISTINCT
         source_id,
@@ -14,6 +14,18 @@ WITH wanted AS (
         'job id in the log' AS placed_by
     FROM log_event
     WHERE format = 'job_log' AND job_ref IS NOT NULL
+    UNION ALL
+    SELECT DISTINCT
+        source.source_id,
+        log_event.job_ref AS ref,
+        1 AS rank,
+        'record of its cycle' AS placed_by
+    FROM log_event
+    INNER JOIN source ON regexp_extract(log_event.path, '[^/]*$') = source.name
+    WHERE
+        log_event.format = 'cycle_info'
+        AND log_event.job_ref IS NOT NULL
+        AND source.format = 'job_log'
     UNION ALL
     SELECT
         source_id,

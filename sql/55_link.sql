@@ -117,6 +117,12 @@ returned AS (
             AND later.previous_attempt > earlier.attempt
             AND later.resume_step > earlier.resume_step
             AND later.resume_step <= earlier.last_step
+    -- it must have saved that step: else the log of the attempt before is not whole
+    INNER JOIN checkpoint
+        ON
+            earlier.run = checkpoint.run
+            AND earlier.attempt = checkpoint.attempt
+            AND later.resume_step = checkpoint.step
     -- what a log of every k-th step does not show is no other line
     WHERE later.resume_step > later.previous_step + later.line_steps
     GROUP BY later.run, later.attempt

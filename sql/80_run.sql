@@ -23,6 +23,7 @@
 -- column n_unrecorded: executions of which the records say nothing, though they tell of others in the same log
 -- column configured_steps: configured interval in steps; as the program says where it is not set
 -- column configured_us: configured interval in time, null when not set
+-- column is_interval_found: the configured interval stands in the log, not in the configuration
 WITH total AS (
     SELECT
         run,
@@ -68,7 +69,10 @@ SELECT
                 THEN arg_max(epoch.save_interval_steps, epoch.epoch)
         END
     ) AS configured_steps,
-    any_value(run_setting.configured_interval_us) AS configured_us
+    any_value(run_setting.configured_interval_us) AS configured_us,
+    any_value(run_setting.configured_interval_steps) IS NULL
+    AND any_value(run_setting.configured_interval_us) IS NULL
+    AND arg_max(epoch.save_interval_steps, epoch.epoch) IS NOT NULL AS is_interval_found
 FROM attempt
 LEFT JOIN ending ON attempt.run = ending.run AND attempt.attempt = ending.attempt
 LEFT JOIN total ON attempt.run = total.run

@@ -224,6 +224,7 @@ class SaveCadence:
     step_s: float | None  # healthy time of a step
     mean_s: float | None  # mean training time between captures of consecutive verified saves
     effective_s: float | None  # E[X^2]/E[X] of the same
+    is_found: bool = False  # the configured interval stands in the log, not in the configuration
 
 
 @dataclass(frozen=True, slots=True)

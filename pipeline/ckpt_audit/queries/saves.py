@@ -96,7 +96,8 @@ summary AS (
     GROUP BY run
 )
 
-SELECT run.run, run.configured_steps, run.configured_us, summary.observed_steps,
+SELECT run.run, run.configured_steps, run.configured_us, run.is_interval_found,
+    summary.observed_steps,
     baseline.step_us, summary.mean_us, summary.effective_us
 FROM run
 LEFT JOIN summary ON run.run = summary.run
@@ -121,6 +122,7 @@ def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, Sa
             step_s=seconds(step_us),
             mean_s=None if row["mean_us"] is None else row["mean_us"] / 1e6,
             effective_s=None if row["effective_us"] is None else row["effective_us"] / 1e6,
+            is_found=row["is_interval_found"],
         )
     return found
 

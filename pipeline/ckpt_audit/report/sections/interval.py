@@ -72,6 +72,7 @@ def _facts(ctx: Context) -> Facts:
         configured = plural(cadence.configured_steps, "step")
         if every_s is not None:
             configured += f" ({duration(every_s)})"
+    found = "found in the log; " if cadence.is_found else ""
     seen = "unknown" if cadence.observed_steps is None else plural(cadence.observed_steps, "step")
     recommended = duration(a.recommended_s)
     if a.recommended_steps is not None:
@@ -81,7 +82,7 @@ def _facts(ctx: Context) -> Facts:
     better = "unknown" if a.p_better is None else probability(a.p_better)
     return Facts(
         (
-            ("Configured", configured, f"most often seen: {seen}"),
+            ("Configured", configured, f"{found}most often seen: {seen}"),
             ("As a failure sees it", duration(cadence.effective_s), "effective interval"),
             ("Mean between saves", duration(cadence.mean_s), "between verified checkpoints"),
             ("Recommended", recommended, "a round number near the optimum"),
