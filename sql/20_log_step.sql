@@ -129,6 +129,70 @@ told_twice AS (
             shared.tracker_id = line.source_id
             AND line.logged_at BETWEEN span.low AND span.high
     WHERE 2 * shared.n_agreed >= least(shared.n_history, shared.n_log)
+),
+
+-- a log that prints every k-th step, and then a save between two such lines before it ends: the
+-- steps up to the save were done, whatever was not printed
+distance AS (
+    SELECT
+        source_id,
+        quantile_disc(further, 0.5) AS every_steps
+    FROM (
+        SELECT
+            source_id,
+            step - lag(step) OVER (PARTITION BY source_id ORDER BY line_no) AS further
+        FROM line
+    ) AS paced
+    WHERE further > 0
+    GROUP BY source_id
+    HAVING quantile_disc(further, 0.5) > 1
+),
+
+saved AS (
+    SELECT
+        coalesce(log_part.log_id, raw_event.source_id) AS source_id,
+        raw_event.line_no + coalesce(log_part.line_offset, 0) AS line_no,
+        raw_event.step,
+        CASE
+            WHEN line_time.strength = 'stated' AND raw_event.kind <> 'save_done'
+                THEN line_time."at"
+        END AS stated_at
+    FROM raw_event
+    LEFT JOIN line_time
+        ON raw_event.source_id = line_time.source_id AND raw_event.line_no = line_time.line_no
+    LEFT JOIN log_part ON raw_event.source_id = log_part.source_id
+    WHERE
+        raw_event.kind IN ('save_started', 'save_scheduled', 'save_done')
+        AND raw_event.step IS NOT NULL
+        AND coalesce(log_part.log_id, raw_event.source_id) IN (
+            SELECT distance.source_id
+            FROM distance
+        )
+),
+
+reached AS (
+    SELECT
+        saved.source_id,
+        saved.line_no,
+        saved.step,
+        before.target_step,
+        coalesce(saved.stated_at, before.logged_at + (saved.step - before.step) * before.elapsed_us)
+            AS logged_at,
+        CASE WHEN saved.stated_at IS NULL THEN 'derived' ELSE 'stated' END AS strength,
+        before.resolution_us,
+        before.elapsed_us
+    FROM saved
+    ASOF INNER JOIN line AS before
+        ON saved.source_id = before.source_id AND saved.line_no > before.line_no
+    ASOF LEFT JOIN line AS later
+        ON saved.source_id = later.source_id AND saved.line_no < later.line_no
+    INNER JOIN distance ON saved.source_id = distance.source_id
+    WHERE
+        saved.step > before.step
+        AND saved.step < before.step + distance.every_steps
+        AND coalesce(later.step <= before.step, TRUE)
+    QUALIFY
+        row_number() OVER (PARTITION BY saved.source_id, before.line_no ORDER BY saved.line_no) = 1
 )
 
 SELECT
@@ -144,3 +208,16 @@ SELECT
 FROM line
 LEFT JOIN told_twice ON line.source_id = told_twice.source_id AND line.line_no = told_twice.line_no
 WHERE told_twice.line_no IS NULL
+UNION ALL
+SELECT
+    source_id,
+    line_no,
+    step,
+    target_step,
+    logged_at,
+    strength,
+    resolution_us,
+    elapsed_us,
+    NULL AS n_samples
+FROM reached
+WHERE logged_at IS NOT NULL

@@ -30,6 +30,7 @@ named_job AS (
     SELECT
         job_key,
         started_at,
+        ended_at,
         nullif(cluster, '') AS cluster,
         nullif(user_name, '') AS user_name,
         nullif(work_dir, '') AS work_dir,
@@ -279,7 +280,7 @@ edge AS (
         )
 ),
 
-joint AS (
+edge_joint AS (
     SELECT
         group_key,
         min(joint_key) AS joint_key,
@@ -298,6 +299,55 @@ joint AS (
         FROM edge
     ) AS member
     GROUP BY group_key
+),
+
+-- an array whose tasks ran one after another (`--array=0-9%1`)
+sequential_array AS (
+    SELECT array_key
+    FROM (
+        SELECT
+            array_key,
+            started_at,
+            max(coalesce(ended_at, started_at)) OVER (
+                PARTITION BY array_key
+                ORDER BY started_at, job_key
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS before_at
+        FROM named_job
+        WHERE array_key IS NOT NULL
+    ) AS sequence
+    GROUP BY array_key
+    HAVING NOT coalesce(bool_or(before_at > started_at), FALSE)
+),
+
+-- all its tasks that did steps are one run: those that did none are failed starts of that run
+whole_array AS (
+    SELECT
+        source_of.array_key,
+        coalesce(min(edge_joint.joint_key), 'array/' || source_of.array_key) AS joint_key
+    FROM source_of
+    INNER JOIN sequential_array ON source_of.array_key = sequential_array.array_key
+    LEFT JOIN edge_joint ON source_of.group_key = edge_joint.group_key
+    GROUP BY source_of.array_key
+    HAVING count(DISTINCT coalesce(edge_joint.joint_key, source_of.group_key)) = 1
+),
+
+joint AS (
+    SELECT
+        group_key,
+        joint_key,
+        joined_by
+    FROM edge_joint
+    UNION ALL
+    SELECT DISTINCT
+        named_job.group_key,
+        whole_array.joint_key,
+        'task of an array whose tasks ran one after another' AS joined_by
+    FROM named_job
+    INNER JOIN whole_array ON named_job.array_key = whole_array.array_key
+    WHERE
+        named_job.setting_run IS NULL
+        AND named_job.group_key NOT IN (SELECT edge_joint.group_key FROM edge_joint)
 ),
 
 -- the name of what began first

@@ -61,7 +61,8 @@ ordered AS (
     SELECT
         *,
         lag(step) OVER line_order AS before_step,
-        lag(logged_at) OVER line_order AS before_at
+        lag(logged_at) OVER line_order AS before_at,
+        lag(line_no) OVER line_order AS before_line
     FROM forward
     WINDOW line_order AS (PARTITION BY run, attempt ORDER BY line_no)
 ),
@@ -119,6 +120,7 @@ spanned AS (
         cleaned.logged_at AS ended_at,
         cleaned.elapsed_us,
         cleaned.resolution_us,
+        cleaned.before_line,
         cleaned.before_at IS NULL AS is_first,
         coalesce(counted.n_saves, 0) AS n_saves,
         coalesce(counted.n_evaluations, 0) AS n_evaluations,
@@ -128,6 +130,20 @@ spanned AS (
         ON cleaned.source_id = counted.source_id AND cleaned.line_no = counted.line_no
 ),
 
+-- one that never became durable was written for as long as the longest one was, at most
+written AS (
+    SELECT
+        run,
+        attempt,
+        seq,
+        begun_at,
+        done_source_id,
+        done_line,
+        coalesce(done_at, begun_at + max(done_at - begun_at) OVER (PARTITION BY run)) AS done_at
+    FROM save
+    WHERE is_async AND begun_at IS NOT NULL
+),
+
 -- the asynchronous save that began last before the line, and the latest end of those so far
 drained AS (
     SELECT
@@ -135,13 +151,16 @@ drained AS (
         attempt,
         seq,
         begun_at,
-        max(done_at) OVER (
-            PARTITION BY run, attempt
-            ORDER BY begun_at, seq
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS until_at
-    FROM save
-    WHERE is_async AND begun_at IS NOT NULL AND done_at IS NOT NULL
+        max(done_at) OVER save_order AS until_at,
+        arg_max(done_source_id, done_at) OVER save_order AS until_source_id,
+        arg_max(done_line, done_at) OVER save_order AS until_line
+    FROM written
+    WHERE done_at IS NOT NULL
+    WINDOW save_order AS (
+        PARTITION BY run, attempt
+        ORDER BY begun_at, seq
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    )
 ),
 
 draining AS (
@@ -156,7 +175,14 @@ draining AS (
             spanned.run = drained.run
             AND spanned.attempt = drained.attempt
             AND spanned.ended_at > drained.begun_at
-    WHERE drained.until_at > spanned.started_at
+    WHERE
+        drained.until_at > spanned.started_at
+        -- within one tick of the clock the order of the lines tells
+        OR (
+            drained.until_at = spanned.started_at
+            AND drained.until_source_id = spanned.source_id
+            AND drained.until_line > spanned.before_line
+        )
 ),
 
 clean AS (

@@ -68,7 +68,10 @@ captured AS (
         save.run,
         save.attempt,
         save.seq,
-        step_gap.ended_at AS step_at
+        -- between two lines of a log that prints every k-th step: as many steps later
+        step_gap.ended_at
+        + greatest(0, save.step - step_gap.step) * coalesce(step_gap.near_us, step_gap.elapsed_us, 0)
+            AS step_at
     FROM save
     ASOF INNER JOIN step_gap
         ON

@@ -77,6 +77,24 @@ tail_evaluation AS (
     GROUP BY attempt.run, attempt.attempt
 ),
 
+-- how long its last lines took, pauses left out: a step that is slow now is due later
+pace AS (
+    SELECT
+        run,
+        attempt,
+        quantile_disc(line_us, 0.5) AS pace_us
+    FROM (
+        SELECT
+            run,
+            attempt,
+            work_us + degraded_us AS line_us
+        FROM step
+        WHERE NOT is_first
+        QUALIFY row_number() OVER (PARTITION BY run, attempt ORDER BY line_no DESC) <= 3
+    ) AS latest
+    GROUP BY run, attempt
+),
+
 -- the laws of the phases of each epoch, side by side
 law AS (
     SELECT
@@ -140,7 +158,11 @@ progressed AS (
         overtaken.overtaken_at,
         coalesce(tail_save.is_open, FALSE) AS is_saving,
         tail_save.done_at AS tail_done_at,
-        law.* EXCLUDE (run, epoch),
+        law.* EXCLUDE (run, epoch, line_us),
+        greatest(
+            law.line_us,
+            CASE WHEN pace.pace_us IS NOT NULL THEN least(pace.pace_us, law.step_hang_us) END
+        ) AS line_us,
         tail_evaluation.attempt IS NOT NULL AS has_evaluated,
         tail_evaluation.stated_at AS evaluation_stated_at,
         -- one was due after the last step, and no line says that it ended
@@ -165,6 +187,7 @@ progressed AS (
     LEFT JOIN evaluation_pace ON sequence.run = evaluation_pace.run
     LEFT JOIN tail_evaluation
         ON sequence.run = tail_evaluation.run AND sequence.attempt = tail_evaluation.attempt
+    LEFT JOIN pace ON sequence.run = pace.run AND sequence.attempt = pace.attempt
     LEFT JOIN law
         ON
             sequence.run = law.run

@@ -1,6 +1,6 @@
 -- table: incident
 -- grain: one interruption of a run's progress with every failed retry after it
--- reads: event, checkpoint, baseline, log_file, line_time, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, sign, raw_domain, correction, link
+-- reads: event, checkpoint, baseline, log_file, line_time, incident_head, incident_save, detection, chain, ending, span, attempt, step, step_fate, discard, sign, raw_domain, correction, link
 -- params:
 -- column run: run
 -- column incident: counts the run's incidents, from 1
@@ -78,20 +78,41 @@ WITH thrown AS (
         run,
         attempt,
         incident,
-        sum(work_us + evaluation_us + degraded_us)::BIGINT AS work_us
-    FROM step_fate
-    WHERE
-        incident IS NOT NULL
-        -- what an orphan did after it was overtaken is its own affair
-        AND (run, attempt, line_no) NOT IN (
-            SELECT
-                step.run,
-                step.attempt,
-                step.line_no
-            FROM step
-            INNER JOIN ending ON step.run = ending.run AND step.attempt = ending.attempt
-            WHERE step.ended_at > ending.overtaken_at
-        )
+        sum(size_us)::BIGINT AS work_us
+    FROM (
+        SELECT
+            run,
+            attempt,
+            incident,
+            work_us + evaluation_us + degraded_us AS size_us
+        FROM step_fate
+        WHERE
+            incident IS NOT NULL
+            -- what an orphan did after it was overtaken is its own affair
+            AND (run, attempt, line_no) NOT IN (
+                SELECT
+                    step.run,
+                    step.attempt,
+                    step.line_no
+                FROM step
+                INNER JOIN ending ON step.run = ending.run AND step.attempt = ending.attempt
+                WHERE step.ended_at > ending.overtaken_at
+            )
+        UNION ALL
+        -- the evaluation of a last step that is done again
+        SELECT
+            discard.run,
+            discard.attempt,
+            discard.incident,
+            ending.evaluated_at - ending.last_step_at
+        FROM discard
+        INNER JOIN ending
+            ON
+                discard.run = ending.run
+                AND discard.attempt = ending.attempt
+                AND discard.to_step = ending.last_step
+        WHERE ending.evaluated_at > ending.last_step_at AND ending.overtaken_at IS NULL
+    ) AS part
     GROUP BY run, attempt, incident
 ),
 
@@ -376,7 +397,7 @@ last_line AS (
         ON
             log_file.source_id = line_time.source_id
             AND attempt.last_step_line - log_file.line_offset = line_time.line_no
-    WHERE line_time.strength = 'derived'
+    WHERE line_time.strength IN ('derived', 'bounded')
 ),
 
 -- what stops again at the same step, some lines after it had resumed, does so by the program or data

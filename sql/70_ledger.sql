@@ -1,6 +1,6 @@
 -- table: ledger
 -- grain: one stretch of accelerators of one allocation in one bucket
--- reads: attempt, span, capacity, counted, chain, ending, incident, step, step_fate, step_gap, baseline, checkpoint
+-- reads: attempt, span, capacity, counted, chain, ending, incident, step, step_fate, discard, step_gap, baseline, checkpoint
 -- params:
 -- column run: run
 -- column allocation: the allocation: job key, or the log where there is no record
@@ -41,6 +41,7 @@ bound AS (
         ending.overdue_at,
         ending.phase,
         ending.evaluated_at,
+        discard.incident AS lost_in,
         coalesce(ending.evaluated_at, ending.last_step_at) AS last_step_at,
         ending.last_step_at AS stepped_at,
         chain.incident,
@@ -59,6 +60,11 @@ bound AS (
     INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt
     LEFT JOIN chain ON sized.run = chain.run AND sized.attempt = chain.attempt
+    LEFT JOIN discard
+        ON
+            sized.run = discard.run
+            AND sized.attempt = discard.attempt
+            AND ending.last_step = discard.to_step
     LEFT JOIN ending AS after_ending
         ON sized.run = after_ending.run AND sized.after_attempt = after_ending.attempt
     LEFT JOIN chain AS after_chain
@@ -259,8 +265,11 @@ point AS (
     SELECT
         run,
         attempt,
-        'evaluation',
-        NULL,
+        CASE
+            WHEN evaluated_at IS NULL OR lost_in IS NULL THEN 'evaluation'
+            ELSE 'lost_work'
+        END,
+        CASE WHEN evaluated_at IS NOT NULL THEN lost_in END,
         stepped_at,
         0,
         3

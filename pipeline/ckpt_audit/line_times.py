@@ -168,6 +168,7 @@ def time_lines(lines: Lines) -> Times:
         step=np.where(lines.has(Role.STEP), lines.step, -1),
         elapsed_us=lines.elapsed_us,
         loaded_step=np.where(lines.has(Role.LOADED_STEP), lines.named_step, -1),
+        timer_us=np.where(lines.has(Role.TIMER), np.maximum(lines.duration_us, 0), 0),
     )
     stated = at != NO_TIME
     date_steps(

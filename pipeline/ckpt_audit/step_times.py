@@ -2,7 +2,8 @@
 
 The printed time per step is a mean since the last such line, so that line to line it sums up to
 the time that passed. Whether it holds saves and evaluations differs by version: a dated line in
-between that is later than the sum says that it did not.
+between that is later than the sum says that it did not, and so do lines after a save that print
+no more than the others although a timer says how long it took.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Chain:
         elapsed_us: Printed time per step, also where only a neighbour with the same step has it;
             -1 if none.
         spent_us: Time since the line of ``prior_step``; 0 on a further line of the same step.
+        pause_us: Part of it that a timer tells and the printed time per step does not hold.
         group: Number of the stretch of lines with the same step; -1 elsewhere.
     """
 
@@ -36,10 +38,13 @@ class Chain:
     prior_step: I64
     elapsed_us: I64
     spent_us: I64
+    pause_us: I64
     group: I64
 
 
-def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64) -> Chain:
+def chain_of(
+    *, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, timer_us: I64
+) -> Chain:
     """Finds out how many steps, and how much time, lie between step lines.
 
     Args:
@@ -48,12 +53,13 @@ def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64) -> C
             count for nothing.
         elapsed_us: Printed time per step, -1 if none.
         loaded_step: Step of the state that a line says is loaded, -1 on other lines.
+        timer_us: Time of a save as its timer says, 0 on other lines.
     """
     is_step = step > 0
     rows = np.flatnonzero(is_step)
     blank = np.full(len(step), -1, dtype=np.int64)
     chain = Chain(is_step, np.where(is_step, step, -1), blank.copy(), blank.copy(), blank.copy(),
-                  blank)  # fmt: skip
+                  np.zeros(len(step), dtype=np.int64), blank)  # fmt: skip
     if not len(rows):
         return chain
     steps, attempts = step[rows], attempt[rows]
@@ -68,11 +74,29 @@ def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64) -> C
     pace = _carried(printed, attempts[first])
     count = np.maximum(steps[first] - prior, 0)
     spent = pace * np.minimum(count, _MOST_US // np.maximum(pace, 1))
+    pause = _left_out(timer_us, rows[first], attempts[first], pace, count)
     chain.group[rows] = group
     chain.prior_step[rows] = prior[group]
     chain.elapsed_us[rows] = printed[group]
-    chain.spent_us[rows] = np.where(opens, spent[group], 0)
+    chain.spent_us[rows] = np.where(opens, (spent + pause)[group], 0)
+    chain.pause_us[rows] = np.where(opens, pause[group], 0)
     return chain
+
+
+def _left_out(timer_us: I64, rows: I64, attempts: I64, pace: I64, count: I64) -> I64:
+    """Timers since the step before that the printed times per step leave out; else 0."""
+    pause = np.zeros(len(rows), dtype=np.int64)
+    if len(rows) < 2 or not timer_us.any():
+        return pause
+    pause[1:] = np.maximum.reduceat(timer_us, rows)[:-1]
+    pause[1:][np.diff(attempts) != 0] = 0
+    paused = (pause > 0) & (pause < _MOST_US) & (pace > 0)
+    clean = (pause == 0) & (pace > 0)
+    if not paused.any() or not clean.any():
+        return np.zeros_like(pause)
+    held = (pace[paused] - np.int64(np.median(pace[clean]))) * count[paused]
+    is_held = 2 * held.sum() >= pause[paused].sum()
+    return np.where(paused & ~is_held, pause, 0)
 
 
 def _loaded_before(attempt: I64, loaded_step: I64, rows: I64) -> I64:
@@ -172,6 +196,7 @@ class _Walk:
         after_mine = np.append(attempt, -1)[np.array(self.after, dtype=np.int64)] == mine
         self.after_is_mine: list[bool] = after_mine.tolist()
         self.spent: list[int] = chain.spent_us.tolist()
+        self.work: list[int] = (chain.spent_us - chain.pause_us).tolist()
 
     def forward(self, *, weak: bool) -> None:
         """Sums up from the step or start of training before; if weak, from any dated line."""
@@ -192,7 +217,7 @@ class _Walk:
             base = at[anchor]
             if before > anchor and at[before] > here:
                 base = at[before]
-                here = base + (self.spent[i] if self.pauses[before] else 0)
+                here = base + (self.work[i] if self.pauses[before] else 0)
             if not stretch:
                 ceiling = self.after[k]
                 floor = max(base, at[before]) if before >= 0 and anchor <= before else base

@@ -46,7 +46,7 @@ NEEDS = {
 }  # fmt: skip
 # Of two that do not go together the second is left out.
 APART = (
-    ("no_stamps", "micros"), ("array", "first_launch_fails"),
+    ("no_stamps", "micros"),
     ("clock_change", "month_border"), ("array", "orphan"), ("array", "scratch"),
     ("async_saves", "torn_storage"), ("async_saves", "torn_gpu"), ("async_saves", "save_outage"),
     ("async_saves", "evaluation"), ("async_saves", "degraded"), ("async_saves", "at_last_step"),

@@ -107,7 +107,7 @@ class Player:
         """Failed retries, then the attempt that makes progress."""
         rng, ending = self.rng, ended.ending
         if ending is not None:
-            late = {step for step, at in ended.commits.items() if at > ending.fault_at}
+            late = {save.step for save in ended.saves if not ended.is_final(save)}
             self.saved = [step for step in self.saved if step not in late]
         loads = self.saved[-1] if self.saved else None
         if act.how == "orphan":

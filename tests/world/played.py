@@ -73,7 +73,11 @@ class Try:
 
     def is_whole(self, save: Pause, at: int) -> bool:
         """Whether a save was durable at an instant."""
-        return save.done and self.commits.get(save.step, save.end) <= at
+        return save.done and self.commits.get(save.step, save.end) <= at and self.is_final(save)
+
+    def is_final(self, save: Pause) -> bool:
+        """Whether the training loop came round again to make an asynchronous save final."""
+        return self.commits.get(save.step, 0) <= self.steps[-1].end
 
     @property
     def saves(self) -> list[Pause]:

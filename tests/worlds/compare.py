@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -107,6 +108,7 @@ def _same(real: Incident, item: Json, slack: int) -> bool:
 
 
 def _incidents(scenario: Scenario, truth: Truth, answers: Answers, score: Score) -> None:
+    noise_s = _noise_s(scenario, truth)
     for real, item in pairs(truth, answers, scenario.log_every):
         score.compared += 1
         if real is not None and item is None and not real.is_seen:
@@ -118,7 +120,7 @@ def _incidents(scenario: Scenario, truth: Truth, answers: Answers, score: Score)
             how = real.how if real else "?"
             score.differences.append(Difference(truth.run, what, how, got_head, want_head))
             continue
-        for what, got, want, agrees in values(real, item, truth.step_s):
+        for what, got, want, agrees in values(real, item, truth.step_s, noise_s):
             score.compared += 1
             unknown = got is None or (isinstance(got, tuple) and got[0] is None)
             may_be_unknown = not truth.is_whole or (scenario.log_every > 1 and what in UNCERTAIN)
@@ -127,11 +129,20 @@ def _incidents(scenario: Scenario, truth: Truth, answers: Answers, score: Score)
                 score.differences.append(Difference(truth.run, what, real.how, got, want, place))
 
 
-def values(real: Incident, item: Json, step_s: float) -> list[tuple[str, object, object, bool]]:
+def _noise_s(scenario: Scenario, truth: Truth) -> float:
+    """How far the slow excess of two drains can be off, steps being no two alike (3 sigma)."""
+    plan = next(plan for plan in scenario.plans if plan.name == truth.run)
+    return 3 * plan.sigma * plan.step_s * math.sqrt(2 * plan.drain_steps)
+
+
+def values(
+    real: Incident, item: Json, step_s: float, noise_s: float = 0.0
+) -> list[tuple[str, object, object, bool]]:
     """Name, found, true and whether they agree, for all values of an incident.
 
     A silent stop has no moment of its own but that when the step under way was due, and steps
-    differ: it and what is reckoned from it may be off by a part of a step.
+    differ: it and what is reckoned from it may be off by a part of a step. What a drain took from
+    the steps is known no better than the steps are alike.
     """
     slack = 0.35 * step_s if real.evidence == "overdue" else 0.0
     causes = (real.cause, *how_of(real.how).also)
@@ -156,7 +167,8 @@ def values(real: Incident, item: Json, step_s: float) -> list[tuple[str, object,
         if name == "lost_work_s" and real.resume_step is None:
             continue
         want_s = None if want is None else want / SECOND
-        found.append((name, _shown(item, name), want_s, _duration(name, item, want_s, slack)))
+        more = noise_s if name == "lost_work_s" else 0.0
+        found.append((name, _shown(item, name), want_s, _duration(name, item, want_s, slack + more)))
     wrong = {name: pair for name, pair in bounds.items() if _is_reversed(pair)}
     found.append(("bounds in order", wrong, {}, not wrong))
     return found

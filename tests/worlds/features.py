@@ -5,12 +5,7 @@ from __future__ import annotations
 from tests.world.draw import FEATURES
 
 # Found by `python -m tests.worlds --all`; each is to leave this list as it is mended.
-NOT_YET = frozenset(
-    (
-        "array_retries", "async_saves", "clock_change", "ends_after_evaluation",
-        "ends_after_pause", "ends_while_slow", "every_kth", "short_steps", "timer_without_saves",
-    )
-)  # fmt: skip
+NOT_YET: frozenset[str] = frozenset()
 # Values of an incident that are not compared yet, but by `--all`.
 VALUES_NOT_YET: frozenset[str] = frozenset()
 

@@ -102,7 +102,7 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
     bounds.update(detection_bounds(row))
     bounds.update(_loop_bounds(row, bounds))
     bounds.update(_unstamped_bounds(row))
-    bounds.update(_sparse_bounds(row))
+    bounds.update(_sparse_bounds(row, bounds))
     for name in ("launched", "load_started", "restored"):
         if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
             bounds[f"{name}_at"] = _between(row[f"{name}_low"], row[f"{name}_high"])
@@ -161,7 +161,9 @@ def _unstamped_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, floa
     return found
 
 
-def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+def _sparse_bounds(
+    row: dict[str, Any], known: dict[str, tuple[float | None, float | None]]
+) -> dict[str, tuple[float | None, float | None]]:
     """What depends on single steps where only every k-th is logged."""
     skipped, line_us = row["line_steps"] - 1, row["line_us"] or 0
     if skipped < 1 or row["last_step"] is None:
@@ -180,7 +182,8 @@ def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float |
         found["steps_lost"] = (row["steps_lost"], row["steps_lost"] + skipped)
     if row["verified_captured_at"] is not None and row["fault_at"] is not None:
         age = row["fault_at"] - row["verified_captured_at"]
-        found["verified_checkpoint_age_s"] = _between(max(0, age - line_us), age + line_us)
+        slack = row["fault_at"] - (row["fault_low"] or row["fault_at"])
+        found["verified_checkpoint_age_s"] = _between(max(0, age - slack - line_us), age + line_us)
     first, first_high = row["first_step_at"], row["first_step_high"]
     if first is not None and first_high is not None:
         low = min(first, first_high - line_us)
@@ -192,6 +195,12 @@ def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float |
                     max(0, row["recovery_us"] - moved), row["recovery_us"] + first_high - first
                 )
         found["first_step_at"] = _between(low, first_high)
+    if row["lost_work_us"] is not None and "lost_work_s" not in known:
+        # the line at which it resumed is shared out by steps, and a pause in it is an estimate
+        step_us = line_us // row["line_steps"]
+        found["lost_work_s"] = _between(
+            max(0, row["lost_work_us"] - step_us), row["lost_work_us"] + step_us
+        )
     if row["unsaved_work_us"] is not None:
         found["unsaved_work_s"] = _between(
             max(0, row["unsaved_work_us"] - line_us), row["unsaved_work_us"] + line_us
