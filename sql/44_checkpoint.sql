@@ -70,7 +70,8 @@ captured AS (
         save.seq,
         -- between two lines of a log that prints every k-th step: as many steps later
         step_gap.ended_at
-        + greatest(0, save.step - step_gap.step) * coalesce(step_gap.near_us, step_gap.elapsed_us, 0)
+        + greatest(0, save.step - step_gap.step)
+        * coalesce(step_gap.near_us, step_gap.elapsed_us, 0)
             AS step_at
     FROM save
     ASOF INNER JOIN step_gap

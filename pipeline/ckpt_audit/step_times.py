@@ -42,9 +42,7 @@ class Chain:
     group: I64
 
 
-def chain_of(
-    *, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, timer_us: I64
-) -> Chain:
+def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, timer_us: I64) -> Chain:
     """Finds out how many steps, and how much time, lie between step lines.
 
     Args:

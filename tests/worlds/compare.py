@@ -168,7 +168,9 @@ def values(
             continue
         want_s = None if want is None else want / SECOND
         more = noise_s if name == "lost_work_s" else 0.0
-        found.append((name, _shown(item, name), want_s, _duration(name, item, want_s, slack + more)))
+        found.append(
+            (name, _shown(item, name), want_s, _duration(name, item, want_s, slack + more))
+        )
     wrong = {name: pair for name, pair in bounds.items() if _is_reversed(pair)}
     found.append(("bounds in order", wrong, {}, not wrong))
     return found
