@@ -42,6 +42,7 @@ class EventKind(StrEnum):
     LOAD_NONE = "load_none"  # nothing to load: starts from scratch
     TRACKER_INVALID = "tracker_invalid"  # the pointer to the newest checkpoint is unusable
     EVALUATION = "evaluation"  # an evaluation has just ended
+    EVALUATION_TIMER = "evaluation_timer"  # duration_us = the slowest rank's time in it
     JOB_CANCELLED = "job_cancelled"  # slurmstepd; code = reason or "", job_ref = the job's id
     TASK_EXIT = "task_exit"  # srun: a task ended; code = what it says
     NODE_FAILURE = "node_failure"
