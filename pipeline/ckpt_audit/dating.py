@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ckpt_audit.clock_years import only_year_inside
 from ckpt_audit.job_spans import JobSpans, dated_jobs, refs_of
+from ckpt_audit.job_times import JOB_INSTANTS, job_instants
 from ckpt_audit.line_frame import NO_HINT, Hint, collapse, lines_of
 from ckpt_audit.line_times import Strength, Times, time_lines
 from ckpt_audit.log_parts import find_parts, write_parts
@@ -30,9 +31,9 @@ from ckpt_audit.zone_choice import (
     job_conflicts,
     read_stamps,
 )
-from ckpt_audit.zones import I64, NO_TIME, localise, readings_of, settle_job
+from ckpt_audit.zones import I64, NO_TIME, localise, readings_of
 
-_VERSION = "2"  # to be raised whenever the rules change, so that everything is dated again
+_VERSION = "3"  # to be raised whenever the rules change, so that everything is dated again
 _BATCH_ROWS = 2_000_000
 _TABLES = ("source_zone", "line_time", "job_time", "node_time", "dating_signature")
 _STRENGTH_NAMES = [strength.name.lower() for strength in Strength]
@@ -80,7 +81,10 @@ SELECT
     coalesce(eligible_us, $none) AS eligible_us,
     coalesce(start_us, $none) AS start_us,
     coalesce(end_us, $none) AS end_us,
-    coalesce(elapsed_us, $none) AS elapsed_us
+    coalesce(elapsed_us, $none) AS elapsed_us,
+    CASE WHEN step_id = '' THEN user || '/' || name END AS owner,
+    coalesce(try_cast(job_id_raw AS BIGINT), 0) AS turn,
+    nodes
 FROM raw_job
 WHERE source_id IN (SELECT unnest($ids))
 ORDER BY source_id, line_no, job_id, step_id
@@ -96,14 +100,14 @@ SELECT DISTINCT
     $none AS eligible_us,
     coalesce(start_us, $none) AS start_us,
     coalesce(end_us, $none) AS end_us,
-    $none AS elapsed_us
+    $none AS elapsed_us,
+    NULL::VARCHAR AS owner,
+    0::BIGINT AS turn,
+    []::VARCHAR[] AS nodes
 FROM raw_node
 WHERE source_id IN (SELECT unnest($ids))
 ORDER BY source_id, line_no
 """
-
-_JOB_READINGS = ("submit_us", "eligible_us", "start_us", "end_us")
-_JOB_INSTANTS = ("submitted_at", "eligible_at", "started_at", "ended_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +154,9 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
     choices = {source.source_id: chooser.choose(source) for source in sources}
     logs = find_parts(warehouse, sources, choices)
     write_parts(warehouse, logs)
-    yearless = [s for s in sources if s.n_no_year and not s.n_dated_lines]
-    whole = _dated_whole(logs, sources)
-    begins = {s.source_id: _begins_in_fold(s, choices[s.source_id].tz) for s in sources}
-    folded = [s for s in sources if begins[whole.get(s.source_id, (s.source_id,))[0]]]
-    dater = _Dater(warehouse, choices, whole)
+    dater = _Dater(warehouse, choices, _dated_whole(logs, sources))
     dater.forget_others()
-    waiting = {source.source_id for source in yearless + folded}
-    dater.date([source for source in sources if source.source_id not in waiting], {})
-    if folded:
-        jobs = dated_jobs(warehouse)
-        dater.date(folded, {s.source_id: _job_start(jobs, refs, s) for s in folded})
-    if yearless:
-        anchors = _anchors(warehouse, yearless, sources, choices, refs)
-        dater.date(yearless, {key: Hint(anchor_us=anchor) for key, anchor in anchors.items()})
+    _date_in_order(dater, sources, refs)
     spans = {
         source_id: (low, high)
         for source_id, low, high in warehouse.rows(
@@ -181,6 +174,22 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
         zones=tuple(choices.values()),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.path, c.source_id, c.text))),
     )
+
+
+def _date_in_order(dater: _Dater, sources: list[Stamps], refs: dict[int, tuple[str, ...]]) -> None:
+    """Dates first the sources that stand alone, then those that need the others' dates."""
+    choices, whole = dater.choices, dater.logs
+    yearless = [s for s in sources if s.n_no_year and not s.n_dated_lines]
+    begins = {s.source_id: _begins_in_fold(s, choices[s.source_id].tz) for s in sources}
+    folded = [s for s in sources if begins[whole.get(s.source_id, (s.source_id,))[0]]]
+    waiting = {source.source_id for source in yearless + folded}
+    dater.date([source for source in sources if source.source_id not in waiting], {})
+    if folded:
+        jobs = dated_jobs(dater.warehouse)
+        dater.date(folded, {s.source_id: _job_start(jobs, refs, s) for s in folded})
+    if yearless:
+        anchors = _anchors(dater.warehouse, yearless, sources, choices, refs)
+        dater.date(yearless, {key: Hint(anchor_us=anchor) for key, anchor in anchors.items()})
 
 
 def _dated_whole(logs: list[tuple[int, ...]], sources: list[Stamps]) -> dict[int, tuple[int, ...]]:
@@ -338,7 +347,7 @@ class _Dater:
 
     def _job_times(self, frame: pd.DataFrame) -> pa.Table:
         source_id = frame["source_id"].to_numpy(dtype=np.int64)
-        instants = {name: np.full(len(frame), NO_TIME, np.int64) for name in _JOB_INSTANTS}
+        instants = {name: np.full(len(frame), NO_TIME, np.int64) for name in JOB_INSTANTS}
         for one, here in _slices(source_id):
             found = job_instants(frame.iloc[here], self.choices[one].tz)
             for name, values in found.items():
@@ -346,32 +355,6 @@ class _Dater:
         columns = {name: _nullable(values) for name, values in instants.items()}
         line_no = frame["line_no"].to_numpy(dtype=np.int64)
         return pa.table({"source_id": source_id, "line_no": line_no} | columns)
-
-
-def job_instants(frame: pd.DataFrame, tz: str) -> dict[str, I64]:
-    """Instants of the scheduler records of one source.
-
-    Args:
-        frame: Columns ``submit_us``, ``eligible_us``, ``start_us``, ``end_us``, ``elapsed_us``
-            (``NO_TIME`` if unknown) and ``is_utc``.
-        tz: Zone of the naive readings.
-    """
-    is_utc = frame["is_utc"].to_numpy(dtype=np.bool_)
-    readings = np.stack([frame[name].to_numpy(dtype=np.int64) for name in _JOB_READINGS])
-    early, late = readings.copy(), readings.copy()
-    is_local = (readings != NO_TIME) & ~is_utc
-    found = localise(readings[is_local], tz)
-    early[is_local], late[is_local] = found.early, found.late
-    elapsed = frame["elapsed_us"].to_numpy(dtype=np.int64)
-    for i in np.flatnonzero((early != late).any(axis=0)):
-        one, other, (spent,) = (_optional(v) for v in (early[:, i], late[:, i], elapsed[i : i + 1]))
-        chosen = settle_job(one, other, spent)
-        early[:, i] = [NO_TIME if at is None else at for at in chosen]
-    return dict(zip(_JOB_INSTANTS, early, strict=True))
-
-
-def _optional(values: I64) -> tuple[int | None, ...]:
-    return tuple(None if value == NO_TIME else int(value) for value in values)
 
 
 def _nullable(values: I64) -> pa.Array:

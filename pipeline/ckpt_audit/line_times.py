@@ -241,7 +241,7 @@ class _Gaps:
         highs = np.where(known, np.maximum(highs, lows), NO_TIME)
         timed_end = self._timed_end(lows)
         by_timer = (timed_end != NO_TIME) & (~known | (timed_end <= self.later))
-        by_timer &= ~resolved | (timed_end > highs)
+        by_timer &= ~resolved | (timed_end > highs) | self._is_followed()
         highs = np.where(by_timer & known, self.later, highs)
         here = np.where(self.low_same, lows, NO_TIME)
         is_late = self.lines.has(Role.LATE)[rows]
@@ -292,6 +292,17 @@ class _Gaps:
             np.where(is_evaluation & (evaluated > 0), evaluated + saved, 0),
         )
         return np.where(self.low_same & (spent > 0), lows + spent, NO_TIME)
+
+    def _is_followed(self) -> Bools:
+        """Whether a pause of the other kind comes after it, before the next dated line."""
+        save, evaluation = Role.SAVE_DONE | Role.TIMER, Role.EVALUATION | Role.EVALUATION_TIMER
+        return np.logical_or(
+            *(
+                self.lines.has(one)[self.rows]
+                & (next_index(self.lines.has(other))[self.rows] < self.after)
+                for one, other in ((save, evaluation), (evaluation, save))
+            )
+        )
 
     def _save_timer(self) -> I64:
         """The timer of a save, printed at its line or after it; 0 if none."""
