@@ -274,7 +274,8 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
         replaced = ending.detected_at if in_place else resumed.allocation.start
         replaced = max(replaced, ending.detected_at)
     return Incident(
-        played.plan.name, ending.how, _kind(played, chain), ending.cause, ending.evidence, secondary,
+        played.plan.name, ending.how, _kind(played, chain), ending.cause, ending.evidence,
+        secondary,
         1 + len(chain.retries), last.number, last.end, ending.fault_at, ending.detected_at,
         replaced, resumed.launched_at if resumed else None,
         resumed.load_started_at if resumed else None, resumed.restored_at if resumed else None,

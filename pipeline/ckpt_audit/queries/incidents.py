@@ -172,12 +172,13 @@ def _sparse_bounds(
         "last_step": (row["last_step"], row["last_step"] + skipped)
     }
     if row["last_step_at"] is not None:
-        latest = row["last_step_at"] + line_us
+        latest = row["last_step_at"] + line_us + line_us // 4  # steps differ
         ended = row["detected_at"]
-        found["last_step_at"] = _between(
-            row["last_step_at"], latest if ended is None else max(row["last_step_at"],
-                                                                  min(latest, ended))
-        )  # fmt: skip
+        if ended is not None:
+            latest = max(row["last_step_at"], min(latest, ended))
+        low, high = _between(row["last_step_at"], latest)
+        before, after = known.get("last_step_at", (low, high))
+        found["last_step_at"] = (min(low, before), max(high, after))
     if row["steps_lost"] is not None:
         found["steps_lost"] = (row["steps_lost"], row["steps_lost"] + skipped)
     if row["verified_captured_at"] is not None and row["fault_at"] is not None:
@@ -186,7 +187,10 @@ def _sparse_bounds(
         found["verified_checkpoint_age_s"] = _between(max(0, age - slack - line_us), age + line_us)
     first, first_high = row["first_step_at"], row["first_step_high"]
     if first is not None and first_high is not None:
-        low = min(first, first_high - line_us)
+        # after a change of size the steps before say nothing about these: not before the restore
+        begun = [row[name] for name in ("restored_low", "restored_at", "launched_low")]
+        low = min(first, first_high - line_us, *(at for at in begun[:2] if at is not None))
+        low = max([low, *(at for at in begun if at is not None and at <= first)])
         if row["detected_at"] is not None:
             low = max(low, row["detected_at"])
             if row["recovery_us"] is not None:
