@@ -142,6 +142,14 @@ node_line AS (
     WHERE
         coalesce(NOT node_state.is_planned, TRUE)
         AND node_state.started_at BETWEEN host.from_at AND host.to_at + 3600000000
+        -- taken into use again before it was drained: that is of a later attempt
+        AND NOT EXISTS (
+            SELECT later.node
+            FROM host AS later
+            WHERE
+                later.node = node_state.node
+                AND later.from_at BETWEEN host.to_at AND node_state.started_at
+        )
 )
 
 SELECT

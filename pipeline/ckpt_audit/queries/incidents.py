@@ -83,6 +83,14 @@ def _between(low: int | None, high: int | None) -> tuple[float | None, float | N
     return (seconds(low), seconds(high))
 
 
+def _least(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else min(one, other)
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else max(one, other)
+
+
 def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
     """What depends on a moment that is only bounded: instants in seconds since the epoch."""
     bounds: dict[str, tuple[float | None, float | None]] = {}
@@ -102,7 +110,9 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
     bounds.update(detection_bounds(row))
     bounds.update(_loop_bounds(row, bounds))
     bounds.update(_unstamped_bounds(row))
-    bounds.update(_sparse_bounds(row, bounds))
+    for name, (low, high) in _sparse_bounds(row).items():
+        before, after = bounds.get(name, (low, high))
+        bounds[name] = (_least(low, before), _most(high, after))
     for name in ("launched", "load_started", "restored"):
         if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
             bounds[f"{name}_at"] = _between(row[f"{name}_low"], row[f"{name}_high"])
@@ -161,9 +171,7 @@ def _unstamped_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, floa
     return found
 
 
-def _sparse_bounds(
-    row: dict[str, Any], known: dict[str, tuple[float | None, float | None]]
-) -> dict[str, tuple[float | None, float | None]]:
+def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]:
     """What depends on single steps where only every k-th is logged."""
     skipped, line_us = row["line_steps"] - 1, row["line_us"] or 0
     if skipped < 1 or row["last_step"] is None:
@@ -176,15 +184,16 @@ def _sparse_bounds(
         ended = row["detected_at"]
         if ended is not None:
             latest = max(row["last_step_at"], min(latest, ended))
-        low, high = _between(row["last_step_at"], latest)
-        before, after = known.get("last_step_at", (low, high))
-        found["last_step_at"] = (min(low, before), max(high, after))
+        found["last_step_at"] = _between(row["last_step_at"], latest)
     if row["steps_lost"] is not None:
         found["steps_lost"] = (row["steps_lost"], row["steps_lost"] + skipped)
     if row["verified_captured_at"] is not None and row["fault_at"] is not None:
         age = row["fault_at"] - row["verified_captured_at"]
         slack = row["fault_at"] - (row["fault_low"] or row["fault_at"])
-        found["verified_checkpoint_age_s"] = _between(max(0, age - slack - line_us), age + line_us)
+        later = (row["fault_high"] or row["fault_at"]) - row["fault_at"]
+        found["verified_checkpoint_age_s"] = _between(
+            max(0, age - slack - line_us), age + later + line_us
+        )
     first, first_high = row["first_step_at"], row["first_step_high"]
     if first is not None and first_high is not None:
         # after a change of size the steps before say nothing about these: not before the restore
@@ -199,9 +208,10 @@ def _sparse_bounds(
                     max(0, row["recovery_us"] - moved), row["recovery_us"] + first_high - first
                 )
         found["first_step_at"] = _between(low, first_high)
-    if row["lost_work_us"] is not None and "lost_work_s" not in known:
-        # the line at which it resumed is shared out by steps, and a pause in it is an estimate
-        step_us = line_us // row["line_steps"]
+    if row["lost_work_us"] is not None:
+        # the line at which it resumed is shared out by steps, and a pause in it is an estimate:
+        # slow steps of the same line look like a longer pause
+        step_us = max(line_us // row["line_steps"], 3 * line_us // 10)
         found["lost_work_s"] = _between(
             max(0, row["lost_work_us"] - step_us), row["lost_work_us"] + step_us
         )
