@@ -17,6 +17,7 @@
 -- column attempts: the interrupted attempt and each failed retry
 -- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
 -- column last_step: last completed step before the fault
+-- column reached_step: the highest last step of all ends that belong to it
 -- column last_step_at: UTC us
 -- column last_step_low: UTC us, earliest moment of its line, null when that is stamped
 -- column last_step_high: UTC us, latest moment of it
@@ -55,7 +56,7 @@
 -- column verified_step_hindsight: newest step before the fault that is known to be good today
 -- column attempted_captured_at: UTC us, capture of the newest save begun before the fault
 -- column unsaved_work_us: training time since the later of that capture and the last resume
--- column steps_lost: last step less resume step
+-- column steps_lost: last step less resume step; where ends far apart were merged, of all of them
 -- column partial_us: the step under way when the fault struck
 -- column lost_work_us: training time of the executions that this incident discarded
 -- column repeated_us: time that doing those steps again took
@@ -338,6 +339,8 @@ members AS (
         chain.run,
         chain.incident,
         list(ending.stop_id ORDER BY chain.attempt) AS ends,
+        max(coalesce(ending.last_step, attempt.last_step)) AS reached_step,
+        bool_or(chain.is_repeat AND len(chain.corrected_by) > 0) AS is_merged,
         list_distinct(
             flatten(
                 list(
@@ -347,8 +350,42 @@ members AS (
         ) AS ordinals
     FROM chain
     INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN attempt ON chain.run = attempt.run AND chain.attempt = attempt.attempt
     WHERE chain.incident IS NOT NULL
     GROUP BY chain.run, chain.incident
+),
+
+-- steps that each end of merged ones threw away; those that several threw away are lost once
+thrown_steps AS (
+    SELECT
+        run,
+        incident,
+        CASE
+            WHEN bool_and(above_step <= to_step) THEN
+                sum(greatest(0, to_step - greatest(above_step, coalesce(before_step, above_step))))
+        END::BIGINT AS n_steps
+    FROM (
+        SELECT
+            chain.run,
+            chain.incident,
+            back.resume_step AS above_step,
+            ending.last_step AS to_step,
+            max(ending.last_step) OVER (
+                PARTITION BY chain.run, chain.incident
+                ORDER BY back.resume_step, ending.last_step, chain.attempt
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS before_step
+        FROM chain
+        INNER JOIN members
+            ON
+                chain.run = members.run
+                AND chain.incident = members.incident
+                AND members.is_merged
+        INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+        INNER JOIN chain AS back
+            ON chain.run = back.run AND chain.position + 1 = back.position
+    ) AS thrown_part
+    GROUP BY run, incident
 ),
 
 word AS (
@@ -521,6 +558,7 @@ SELECT
     1 + retry.n_retries AS attempts,
     coalesce(job_list.job_ids, []) AS job_ids,
     moment.last_step,
+    members.reached_step,
     moment.last_step_at,
     last_line.low AS last_step_low,
     last_line.high AS last_step_high,
@@ -609,6 +647,8 @@ SELECT
     incident_save.after_us + partial.partial_us AS unsaved_work_us,
     -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
     CASE
+        WHEN moment.resumed_by IS NULL THEN NULL
+        WHEN members.is_merged THEN thrown_steps.n_steps
         WHEN moment.returns_to IS NOT NULL THEN moment.last_step - moment.left_step
         WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step
     END AS steps_lost,
@@ -656,6 +696,8 @@ SELECT
     ) AS is_excluded
 FROM moment
 INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
+LEFT JOIN thrown_steps
+    ON moment.run = thrown_steps.run AND moment.incident = thrown_steps.incident
 LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
 LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
 LEFT JOIN last_line ON moment.run = last_line.run AND moment.attempt = last_line.attempt
