@@ -133,12 +133,62 @@ struck AS (
     WHERE chain.incident IS NOT NULL
 ),
 
+-- ends that a person joined: what lies between may have been kept
+merged AS (
+    SELECT
+        run,
+        incident
+    FROM chain
+    WHERE is_repeat AND len(corrected_by) > 0
+    GROUP BY run, incident
+),
+
+first_done AS (
+    SELECT
+        run,
+        attempt,
+        min(started_at) AS first_done_at
+    FROM step
+    WHERE is_first
+    GROUP BY run, attempt
+),
+
+-- of a repeat that was merged all of it is no time of a retry, from its first step to its fault
+stood AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        chain.attempt,
+        greatest(
+            0,
+            least(ending.fault_at, span.to_at, span.takeover_at, back_span.from_at)
+            - greatest(first_done.first_done_at, span.from_at, head.detected_at)
+        ) AS up_us
+    FROM merged
+    INNER JOIN incident_head AS returned
+        ON merged.run = returned.run AND merged.incident = returned.incident
+    INNER JOIN ending AS head ON returned.run = head.run AND returned.attempt = head.attempt
+    INNER JOIN chain
+        ON
+            merged.run = chain.run
+            AND merged.incident = chain.incident
+            AND chain.is_repeat
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN span ON chain.run = span.run AND chain.attempt = span.attempt
+    INNER JOIN first_done ON chain.run = first_done.run AND chain.attempt = first_done.attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
+),
+
 inside AS (
     SELECT
         struck.run,
         struck.incident,
-        sum(coalesce(thrown.work_us, 0) + struck.partial_us)::BIGINT AS lost_us
+        sum(
+            coalesce(stood.up_us, coalesce(thrown.work_us, 0) + struck.partial_us)
+        )::BIGINT AS inside_us
     FROM struck
+    LEFT JOIN stood ON struck.run = stood.run AND struck.attempt = stood.attempt
     LEFT JOIN thrown
         ON
             struck.run = thrown.run
@@ -148,40 +198,54 @@ inside AS (
     GROUP BY struck.run, struck.incident
 ),
 
-retry AS (
+tried AS (
     SELECT
         returned.run,
         returned.incident,
-        count(tried.attempt) AS n_retries,
-        greatest(
-            0,
-            coalesce(
-                sum(
-                    CASE
-                        WHEN span.attempt IS NULL THEN 0
-                        ELSE
-                            greatest(
-                                0,
-                                least(span.to_at, coalesce(back_span.from_at, span.to_at))
-                                - greatest(span.from_at, ending.detected_at)
-                            )
-                    END
-                ),
-                0
-            )::BIGINT - coalesce(any_value(inside.lost_us), 0)
-        ) AS retries_us
+        count(later.attempt) AS n_retries,
+        any_value(greatest(back_span.from_at, ending.detected_at) - ending.detected_at) AS wait_us,
+        coalesce(
+            sum(
+                CASE
+                    WHEN span.attempt IS NULL THEN 0
+                    ELSE
+                        greatest(
+                            0,
+                            least(span.to_at, coalesce(back_span.from_at, span.to_at))
+                            - greatest(span.from_at, ending.detected_at)
+                        )
+                END
+            ),
+            0
+        )::BIGINT AS tried_us,
+        coalesce(any_value(inside.inside_us), 0) AS inside_us
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     LEFT JOIN span AS back_span
         ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
-    LEFT JOIN attempt AS tried
+    LEFT JOIN attempt AS later
         ON
-            returned.run = tried.run
-            AND returned.attempt < tried.attempt
-            AND (returned.resumed_by IS NULL OR returned.resumed_by > tried.attempt)
-    LEFT JOIN span ON tried.run = span.run AND tried.attempt = span.attempt
+            returned.run = later.run
+            AND returned.attempt < later.attempt
+            AND (returned.resumed_by IS NULL OR returned.resumed_by > later.attempt)
+    LEFT JOIN span ON later.run = span.run AND later.attempt = span.attempt
     LEFT JOIN inside ON returned.run = inside.run AND returned.incident = inside.incident
     GROUP BY returned.run, returned.incident
+),
+
+-- allocations that overlap: neither takes more than the time up to the return
+retry AS (
+    SELECT
+        run,
+        incident,
+        n_retries,
+        least(inside_us, coalesce(wait_us, inside_us)) AS inside_us,
+        greatest(
+            0,
+            least(tried_us, coalesce(wait_us, tried_us))
+            - least(inside_us, coalesce(wait_us, inside_us))
+        ) AS retries_us
+    FROM tried
 ),
 
 job_list AS (
@@ -214,7 +278,8 @@ partial AS (
     SELECT
         run,
         incident,
-        sum(partial_us)::BIGINT AS partial_us
+        sum(partial_us)::BIGINT AS partial_us,
+        sum(partial_us) FILTER (WHERE NOT is_repeat)::BIGINT AS head_partial_us
     FROM struck
     GROUP BY run, incident
 ),
@@ -247,12 +312,32 @@ caught_up AS (
     GROUP BY returned.run, returned.incident
 ),
 
+-- which attempt did the steps of which again; of merged ends each its own
+return_step AS (
+    SELECT
+        run,
+        incident,
+        attempt,
+        resumed_by
+    FROM incident_head
+    WHERE (run, incident) NOT IN (SELECT (merged.run, merged.incident) FROM merged)
+    UNION ALL
+    SELECT
+        chain.run,
+        chain.incident,
+        chain.attempt,
+        back.attempt AS resumed_by
+    FROM merged
+    INNER JOIN chain ON merged.run = chain.run AND merged.incident = chain.incident
+    INNER JOIN chain AS back ON chain.run = back.run AND chain.position + 1 = back.position
+),
+
 repeated AS (
     SELECT
         returned.run,
         returned.incident,
         sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS repeated_us
-    FROM incident_head AS returned
+    FROM return_step AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
     INNER JOIN step
@@ -340,7 +425,7 @@ members AS (
         chain.incident,
         list(ending.stop_id ORDER BY chain.attempt) AS ends,
         max(coalesce(ending.last_step, attempt.last_step)) AS reached_step,
-        bool_or(chain.is_repeat AND len(chain.corrected_by) > 0) AS is_merged,
+        coalesce(bool_or(chain.is_repeat AND len(chain.corrected_by) > 0), FALSE) AS is_merged,
         list_distinct(
             flatten(
                 list(
@@ -644,7 +729,11 @@ SELECT
     incident_save.verified_captured_at,
     incident_save.verified_step_hindsight,
     incident_save.attempted_captured_at,
-    incident_save.after_us + partial.partial_us AS unsaved_work_us,
+    incident_save.after_us
+    + CASE
+        WHEN members.is_merged THEN partial.head_partial_us
+        ELSE partial.partial_us
+    END AS unsaved_work_us,
     -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
     CASE
         WHEN moment.resumed_by IS NULL THEN NULL
@@ -674,10 +763,10 @@ SELECT
                     greatest(moment.back_from_at, moment.detected_at)
                     - moment.detected_at
                     - coalesce(retry.retries_us, 0)
-                    - coalesce(inside.lost_us, 0)
+                    - coalesce(retry.inside_us, 0)
                 )
     END AS replacement_us,
-    moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
+    moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0) AS recovery_us,
     part.data_us,
     part.compile_us,
     part.comm_init_us,
@@ -709,7 +798,6 @@ LEFT JOIN again ON moment.run = again.run AND moment.incident = again.incident
 LEFT JOIN part ON moment.run = part.run AND moment.incident = part.incident
 LEFT JOIN detection ON moment.run = detection.run AND moment.incident = detection.incident
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
-LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident
 LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident
 INNER JOIN incident_save
     ON moment.run = incident_save.run AND moment.incident = incident_save.incident

@@ -332,7 +332,10 @@ point AS (
             WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN 'replacement'
             ELSE 'planned'
         END,
-        CASE WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN incident END,
+        CASE
+            WHEN is_repeat OR kind IN ('failure', 'unknown', 'preemption', 'mitigation')
+                THEN incident
+        END,
         detected_at,
         0,
         7
