@@ -55,7 +55,7 @@ bound AS (
             WHEN coalesce(after_incident.kind, after_ending.kind) <> 'planned' THEN 'restart'
             ELSE 'startup'
         END AS begin_bucket,
-        coalesce(after_incident.resume_step > after_incident.last_step, FALSE) AS is_hidden
+        coalesce(after_incident.resume_step > after_incident.reached_step, FALSE) AS is_hidden
     FROM sized
     INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt
@@ -332,7 +332,10 @@ point AS (
             WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN 'replacement'
             ELSE 'planned'
         END,
-        CASE WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN incident END,
+        CASE
+            WHEN is_repeat OR kind IN ('failure', 'unknown', 'preemption', 'mitigation')
+                THEN incident
+        END,
         detected_at,
         0,
         7

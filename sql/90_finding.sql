@@ -280,14 +280,15 @@ UNION ALL
 SELECT
     'hidden_steps',
     incident.run,
-    'it resumed from step ' || incident.resume_step || ', beyond step ' || incident.last_step
+    'it resumed from step ' || incident.resume_step || ', beyond step ' || incident.reached_step
     || ', the last one logged before ' || incident.incident_id || ': the log is not whole',
     NULL,
     attempt.source_id,
     attempt.last_step_line
 FROM incident
-INNER JOIN attempt ON incident.run = attempt.run AND incident.attempt = attempt.attempt
-WHERE incident.resume_step > incident.last_step AND incident.steps_lost IS NULL
+INNER JOIN attempt
+    ON incident.run = attempt.run AND incident.last_failed_attempt = attempt.attempt
+WHERE incident.resume_step > incident.reached_step AND incident.steps_lost IS NULL
 UNION ALL
 SELECT
     'hidden_redo',

@@ -120,6 +120,32 @@ def test_merge_and_what_does_not_follow(corrected: Callable[[str], Site]) -> Non
     assert "does not follow" in texts[0]
 
 
+def _ledger(here: Site) -> dict[str, float]:
+    return {row["bucket"]: row["observed_s"] for row in here.json("report", *ALL)["ledger"]}
+
+
+def test_work_kept_between_merged_ends_stays_productive(
+    corrected: Callable[[str], Site], plain: dict[str, Json]
+) -> None:
+    """The return is that of the last end, and the loss is what both had lost: no more, no less."""
+    before = _ledger(corrected(""))
+    here = corrected(_one(action="merge", incident=HANG, into=CRASH, reason="same switch"))
+    merged, parts = _incidents(here)[CRASH], (plain[CRASH], plain[HANG])
+    for key in ("replaced_at", "launched_at", "restored_at", "first_step_at", "resume_step"):
+        assert merged[key] == plain[HANG][key], key
+    for key in ("loss_s", "lost_work_s", "steps_lost", "replacement_s", "repeated_s"):
+        assert merged[key] == pytest.approx(sum(part[key] for part in parts)), key
+    assert merged["detection_s"] == plain[CRASH]["detection_s"]
+    assert merged["unsaved_work_s"] == plain[CRASH]["unsaved_work_s"]
+    # what the later hang waited is time of a retry that did not last
+    kept = {"detection", "restart"}
+    after = _ledger(here)
+    assert {k: v for k, v in after.items() if k not in kept} == {
+        k: v for k, v in before.items() if k not in kept
+    }
+    assert after["restart"] - before["restart"] == pytest.approx(plain[HANG]["detection_s"])
+
+
 def test_split_takes_a_merge_back(corrected: Callable[[str], Site], plain: dict[str, Json]) -> None:
     here = corrected(
         _one(action="merge", incident=HANG, into=CRASH, reason="same switch")

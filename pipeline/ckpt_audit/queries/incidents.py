@@ -69,7 +69,7 @@ def _without_hidden(row: dict[str, Any]) -> dict[str, Any]:
     """
     row["hidden_until_at"] = None
     resumed, n_between = row["resume_step"], row["attempts"] - 1
-    if resumed is None or resumed <= row["last_step"] or not n_between:
+    if resumed is None or resumed <= row["reached_step"] or not n_between:
         return row
     known_until = row["first_step_at"]
     return row | dict.fromkeys(_HIDDEN) | {"hidden_until_at": known_until}
