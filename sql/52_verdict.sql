@@ -404,7 +404,9 @@ SELECT
     cause_source_id,
     sentence AS rule,
     conflict,
-    concat_ws('/', cause, sign_kind, sign_code) AS signature,
+    -- which of its ports a host names is no part of what failed
+    concat_ws('/', cause, sign_kind, CASE WHEN sign_kind <> 'link_down' THEN sign_code END)
+        AS signature,
     phase,
     evaluated_at,
     progress_at,

@@ -15,6 +15,7 @@
 -- column phase: step, save or evaluation
 -- column is_secondary: failed before a newer checkpoint was verified, after a failure
 -- column attempts: the interrupted attempt and each failed retry
+-- column is_hidden: a retry whose log is gone ran for long enough to have done steps
 -- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
 -- column last_step: last completed step before the fault
 -- column reached_step: the highest last step of all ends that belong to it
@@ -203,6 +204,7 @@ tried AS (
         returned.run,
         returned.incident,
         count(later.attempt) AS n_retries,
+        coalesce(bool_or(later.is_overwritten), FALSE) AS is_hidden,
         any_value(greatest(back_span.from_at, ending.detected_at) - ending.detected_at) AS wait_us,
         coalesce(
             sum(
@@ -239,6 +241,7 @@ retry AS (
         run,
         incident,
         n_retries,
+        is_hidden,
         least(inside_us, coalesce(wait_us, inside_us)) AS inside_us,
         greatest(
             0,
@@ -641,6 +644,7 @@ SELECT
     moment.phase,
     moment.is_secondary,
     1 + retry.n_retries AS attempts,
+    retry.is_hidden,
     coalesce(job_list.job_ids, []) AS job_ids,
     moment.last_step,
     members.reached_step,

@@ -161,6 +161,8 @@ class Player:
         number = run.loads or 0
         high = max(self.done_once, default=0)
         goal = number + max(act.steps, 3)
+        if act.how == "target":
+            goal = max(goal, high + 1)  # no run does more steps than it was to do
         if "loop" in act.marks:
             last = next(item for item in reversed(self.tries[:-1]) if item.steps)
             goal = last.steps[-1].number

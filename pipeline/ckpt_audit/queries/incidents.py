@@ -57,19 +57,22 @@ def incidents(
 _HIDDEN = (
     "replaced_at launch_from_at launched_at launched_low launched_high load_started_at "
     "load_started_low load_started_high restored_at restored_low restored_high first_step_at "
-    "caught_up_at lost_work_us repeated_us recovery_us replacement_us resume_step"
+    "caught_up_at lost_work_us repeated_us recovery_us replacement_us resume_step steps_lost"
 ).split()
 
 
 def _without_hidden(row: dict[str, Any]) -> dict[str, Any]:
     """The incident without what a missing log hides.
 
-    It resumed beyond the last step that was logged, and jobs lie in between: they did work that no
-    log tells of, so that neither the return nor the loss can be those of what is seen.
+    It resumed beyond the last step that was logged, and jobs lie in between, or the log of one of
+    these was begun anew: they may have done work that no log tells of, so that neither the return
+    nor the loss can be those of what is seen.
     """
     row["hidden_until_at"] = None
     resumed, n_between = row["resume_step"], row["attempts"] - 1
-    if resumed is None or resumed <= row["reached_step"] or not n_between:
+    if resumed is None or not n_between:
+        return row
+    if resumed <= row["reached_step"] and not row["is_hidden"]:
         return row
     known_until = row["first_step_at"]
     return row | dict.fromkeys(_HIDDEN) | {"hidden_until_at": known_until}
@@ -120,6 +123,7 @@ def _bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float | None]]
     if row["hidden_until_at"] is not None:
         bounds["first_step_at"] = _between(row["detected_at"], row["hidden_until_at"])
         bounds["recovery_s"] = _between(0, row["hidden_until_at"] - row["detected_at"])
+        bounds["attempts"] = (1, row["attempts"])
     return bounds
 
 
@@ -208,6 +212,8 @@ def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float |
                     max(0, row["recovery_us"] - moved), row["recovery_us"] + first_high - first
                 )
         found["first_step_at"] = _between(low, first_high)
+        if first == row["detected_at"]:
+            found.update(_takeover_bounds(row, first_high - first))
     if row["lost_work_us"] is not None:
         # the line at which it resumed is shared out by steps, and a pause in it is an estimate:
         # slow steps of the same line look like a longer pause
@@ -219,6 +225,28 @@ def _sparse_bounds(row: dict[str, Any]) -> dict[str, tuple[float | None, float |
         found["unsaved_work_s"] = _between(
             max(0, row["unsaved_work_us"] - line_us), row["unsaved_work_us"] + line_us
         )
+    return found
+
+
+def _takeover_bounds(
+    row: dict[str, Any], later_us: int
+) -> dict[str, tuple[float | None, float | None]]:
+    """Where a job went on beside its successor, all ends when that one's first step was complete.
+
+    Args:
+        row: A row of the incident table, microseconds.
+        later_us: How much later that may have been, at most.
+    """
+    earliest = min(row["last_step_at"], row["fault_at"])
+    found: dict[str, tuple[float | None, float | None]] = {
+        name: _between(earliest, row["detected_at"] + later_us)
+        for name in ("last_step_at", "fault_at", "detected_at", "replaced_at")
+        if row[name] is not None
+    }
+    for name in ("last_step", "steps_lost"):
+        if row[name] is not None:
+            more = row["line_steps"] * (1 + later_us // max(1, row["line_us"] or later_us or 1))
+            found[name] = (max(0, row[name] - row["line_steps"]), row[name] + more)
     return found
 
 
