@@ -211,12 +211,17 @@ reached AS (
             saved.stated_at,
             least(
                 before.logged_at + (saved.step - before.step) * before.usual_us,
-                greatest(
-                    before.logged_at,
-                    stated."at" - CASE
-                        WHEN timer.line_no < stated.line_no THEN timer.duration_us ELSE 0
-                    END
-                )
+                CASE
+                    WHEN stated."at" IS NOT NULL
+                        THEN
+                            greatest(
+                                before.logged_at,
+                                stated."at" - CASE
+                                    WHEN timer.line_no < stated.line_no THEN timer.duration_us
+                                    ELSE 0
+                                END
+                            )
+                END
             )
         ) AS logged_at,
         CASE WHEN saved.stated_at IS NULL THEN 'derived' ELSE 'stated' END AS strength,
