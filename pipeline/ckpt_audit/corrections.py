@@ -12,9 +12,7 @@ from ckpt_audit.config import Correction
 
 Row = dict[str, str | int | None]
 
-_SAYS = (
-    "incident action moment into run kind cause set_at start_at end_at reason line"
-).split()  # fmt: skip
+_SAYS = ("incident action moment into run kind cause set_at start_at end_at reason line").split()
 
 
 def correction_rows(corrections: Sequence[Correction], file: str) -> list[Row]:
@@ -32,13 +30,10 @@ def correction_rows(corrections: Sequence[Correction], file: str) -> list[Row]:
     last = {thing: one for one in corrections for thing in _things(one)}
     rows = [_row(one, last, file) for one in corrections]
     rows.sort(key=lambda row: tuple(_sortable(row[key]) for key in _SAYS))
-    return [
-        {"ordinal": ordinal} | {_COLUMN.get(key, key): value for key, value in row.items()}
-        for ordinal, row in enumerate(rows, start=1)
-    ]
-
-
-_COLUMN = {"into": "into_incident"}
+    for ordinal, row in enumerate(rows, start=1):
+        row["ordinal"] = ordinal
+        row["into_incident"] = row.pop("into")
+    return rows
 
 
 def _things(one: Correction) -> list[tuple[str, str | None]]:

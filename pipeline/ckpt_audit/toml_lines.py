@@ -18,7 +18,7 @@ _HEAD = re.compile(r"(\[\[?)\s*([^\[\]]*?)\s*\]\]?")
 
 
 def line_of(text: str, key: str, table: str | None = None, row: int | None = None) -> int | None:
-    """Line of a key, as well as it can be told.
+    r"""Line of a key, as well as it can be told.
 
     Args:
         text: The TOML text.
@@ -30,18 +30,20 @@ def line_of(text: str, key: str, table: str | None = None, row: int | None = Non
         The line, counted from 1; that of the head of the table where the key is not in it; None
         where neither is found.
 
-    >>> line_of('a = 1\\n[[b]]\\nc = 1\\n[[b]]\\nc = 2', "c", "b", 1)
+    >>> line_of('a = 1\n[[b]]\nc = 1\n[[b]]\nc = 2', "c", "b", 1)
     5
     """
     lines = _plain(text)
     heads = _heads(lines)
     wanted = re.compile(rf"""(^|[{{,.\[\s"'])["']?{re.escape(key)}["']?\s*(=|\.|\])""")
     if row is not None:
-        rows = [place for place, (_, name, is_list) in enumerate(heads) if is_list and name == table]
+        rows = [
+            place for place, (_, name, is_list) in enumerate(heads) if is_list and name == table
+        ]
         if row < len(rows):
             begin = heads[rows[row]][0]
             later = [number for number, name, _ in heads if number > begin and name != table]
-            later += [heads[place][0] for place in rows[row + 1 : row + 2]]
+            later += [heads[at][0] for at in rows[row + 1 : row + 2]]
             end = min(later, default=len(lines) + 1)
             inside = range(begin + 1, end)
             return next((n for n in inside if wanted.search(lines[n - 1])), begin)

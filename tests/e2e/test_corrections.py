@@ -180,8 +180,10 @@ def test_a_superseded_correction_is_called_so(corrected: Callable[[str], Site]) 
     assert found[HANG]["overruled"] == ["reclassify: second"]
     told = sorted(text.split(";")[0] for text in _unused(here))
     assert told == [
-        "ckpt-audit.toml:18: this correction (split) holds nowhere: it is an incident of its own "
-        "already",
+        (
+            "ckpt-audit.toml:18: this correction (split) holds nowhere: it is an incident of its "
+            "own already"
+        ),
         "ckpt-audit.toml:2: this correction (reclassify) is superseded by line 12",
         "ckpt-audit.toml:7: this correction (merge) is superseded by line 18",
     ]
