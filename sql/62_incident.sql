@@ -72,6 +72,7 @@
 -- column nodes: culprit nodes, where lines name them
 -- column domains: failure domains of those nodes
 -- column ends: ids of all ends that belong to it, its own first
+-- column corrected_by: ordinals of the corrections that hold in it
 -- column overruled: what persons overruled in it, in words
 -- column is_excluded: its fault lies in a stretch that a person excluded
 -- steps that a repeat of the same failure did are lost work, not time of a retry
@@ -476,33 +477,23 @@ thrown_steps AS (
     GROUP BY run, incident
 ),
 
-word AS (
+-- moments of the return that a person sets
+asked_moment AS (
     SELECT
         members.run,
         members.incident,
-        list(correction.action || ': ' || correction.reason ORDER BY correction.ordinal)
-            AS overruled
-    FROM members
-    INNER JOIN correction ON list_contains(members.ordinals, correction.ordinal)
-    GROUP BY members.run, members.incident
-),
-
--- moments of the return that a person sets; where they break the order they do not hold
-set_moment AS (
-    SELECT
-        members.run,
-        members.incident,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'launched_at'
-        ) AS launched_at,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
+        max(correction.set_at) FILTER (WHERE correction.moment = 'launched_at') AS launched_at,
+        max(correction.set_at) FILTER (
             WHERE correction.moment = 'load_started_at'
         ) AS load_started_at,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'restored_at'
-        ) AS restored_at
+        max(correction.set_at) FILTER (WHERE correction.moment = 'restored_at') AS restored_at,
+        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals
     FROM members
-    INNER JOIN correction ON members.ends[1] = correction.incident AND correction.action = 'set'
+    INNER JOIN correction
+        ON
+            members.ends[1] = correction.incident
+            AND correction.moment IN ('launched_at', 'load_started_at', 'restored_at')
+            AND correction.superseded_by IS NULL
     GROUP BY members.run, members.incident
 ),
 
@@ -599,7 +590,8 @@ moment AS (
         failed.epoch,
         chain.resume_step,
         back_link.returns_to,
-        back_link.left_step
+        back_link.left_step,
+        greatest(back_span.from_at, ending.detected_at) AS launch_from_at
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN ending AS last_ending
@@ -611,6 +603,70 @@ moment AS (
     LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
     LEFT JOIN link AS back_link
         ON returned.run = back_link.run AND returned.resumed_by = back_link.attempt
+),
+
+-- each of them with the earliest and the latest that it can be
+asked_bound AS (
+    SELECT
+        asked_moment.*,
+        moment.launch_from_at,
+        moment.first_step_at,
+        coalesce(asked_moment.launched_at, moment.launch_low) AS launched_low,
+        coalesce(asked_moment.launched_at, moment.launch_high) AS launched_high,
+        coalesce(asked_moment.load_started_at, moment.load_at, moment.load_low) AS load_low,
+        coalesce(asked_moment.load_started_at, moment.load_at, moment.load_high) AS load_high,
+        coalesce(asked_moment.restored_at, moment.restored_at, moment.restored_low)
+            AS restored_low,
+        coalesce(asked_moment.restored_at, moment.restored_at, moment.restored_high)
+            AS restored_high
+    FROM asked_moment
+    INNER JOIN moment
+        ON asked_moment.run = moment.run AND asked_moment.incident = moment.incident
+),
+
+-- they are judged together: those that break the order of moments do not hold, none of them
+set_moment AS (
+    SELECT
+        run,
+        incident,
+        launched_at,
+        load_started_at,
+        restored_at,
+        ordinals
+    FROM asked_bound
+    WHERE
+        least(launched_at, load_started_at, restored_at) >= launch_from_at
+        AND greatest(launched_at, load_started_at, restored_at) <= first_step_at
+        AND coalesce(launched_low <= load_high, TRUE)
+        AND coalesce(launched_low <= restored_high, TRUE)
+        AND coalesce(load_low <= restored_high, TRUE)
+),
+
+corrected AS (
+    SELECT
+        members.run,
+        members.incident,
+        list_concat(members.ordinals, coalesce(set_moment.ordinals, [])) AS ordinals
+    FROM members
+    LEFT JOIN set_moment
+        ON members.run = set_moment.run AND members.incident = set_moment.incident
+),
+
+word AS (
+    SELECT
+        corrected.run,
+        corrected.incident,
+        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals,
+        list(correction.action || ': ' || correction.reason ORDER BY correction.ordinal)
+            AS overruled,
+        bool_or(correction.kind IS NOT NULL AND correction.incident = moment.stop_id)
+            AS has_kind,
+        bool_or(correction.cause IS NOT NULL AND correction.incident = moment.stop_id)
+            AS has_cause
+    FROM corrected
+    INNER JOIN moment ON corrected.run = moment.run AND corrected.incident = moment.incident
+    INNER JOIN correction ON list_contains(corrected.ordinals, correction.ordinal)
+    GROUP BY corrected.run, corrected.incident
 )
 
 SELECT
@@ -623,6 +679,8 @@ SELECT
     CASE
         WHEN
             moment.ending_kind = 'planned'
+            -- what a person calls planned is planned
+            AND coalesce(NOT word.has_kind, TRUE)
             AND moment.detector IN ('person', 'scheduler', 'program')
             AND moment.cause = 'operator'
             AND (
@@ -633,12 +691,17 @@ SELECT
             THEN 'operator_rollback'
         ELSE moment.ending_kind
     END AS kind,
-    CASE WHEN again.incident IS NULL THEN moment.cause ELSE 'software' END AS cause,
-    CASE WHEN again.incident IS NULL THEN moment.cause_strength ELSE 'derived' END
-        AS cause_strength,
+    CASE
+        WHEN again.incident IS NULL OR word.has_cause THEN moment.cause
+        ELSE 'software'
+    END AS cause,
+    CASE
+        WHEN again.incident IS NULL OR word.has_cause THEN moment.cause_strength
+        ELSE 'derived'
+    END AS cause_strength,
     moment.rule
     || CASE
-        WHEN again.incident IS NULL THEN ''
+        WHEN again.incident IS NULL OR word.has_cause THEN ''
         ELSE ', and again at the same step: taken for a fault of the software'
     END AS rule,
     moment.phase,
@@ -670,45 +733,22 @@ SELECT
         WHEN moment.back_allocation = moment.failed_allocation THEN moment.detected_at
         ELSE greatest(moment.back_start_at, moment.detected_at)
     END AS replaced_at,
-    CASE
-        WHEN moment.resumed_by IS NOT NULL THEN greatest(moment.back_from_at, moment.detected_at)
-    END AS launch_from_at,
+    CASE WHEN moment.resumed_by IS NOT NULL THEN moment.launch_from_at END AS launch_from_at,
     coalesce(
-        CASE
-            WHEN
-                set_moment.launched_at BETWEEN greatest(moment.back_from_at, moment.detected_at)
-                AND moment.first_step_at
-                THEN set_moment.launched_at
-        END,
+        set_moment.launched_at,
         CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END
     ) AS launched_at,
-    greatest(moment.launch_low, moment.back_start_at) AS launched_low,
-    moment.launch_high AS launched_high,
-    coalesce(
-        CASE
-            WHEN
-                set_moment.load_started_at
-                BETWEEN greatest(moment.back_from_at, moment.detected_at) AND moment.first_step_at
-                THEN set_moment.load_started_at
-        END,
-        moment.load_at
-    ) AS load_started_at,
-    greatest(moment.load_low, moment.back_start_at) AS load_started_low,
-    moment.load_high AS load_started_high,
-    coalesce(
-        CASE
-            WHEN
-                set_moment.restored_at
-                BETWEEN greatest(
-                    moment.back_from_at, moment.detected_at, set_moment.load_started_at
-                )
-                AND moment.first_step_at
-                THEN set_moment.restored_at
-        END,
-        moment.restored_at
-    ) AS restored_at,
-    greatest(moment.restored_low, moment.back_start_at) AS restored_low,
-    moment.restored_high,
+    coalesce(set_moment.launched_at, greatest(moment.launch_low, moment.back_start_at))
+        AS launched_low,
+    coalesce(set_moment.launched_at, moment.launch_high) AS launched_high,
+    coalesce(set_moment.load_started_at, moment.load_at) AS load_started_at,
+    coalesce(set_moment.load_started_at, greatest(moment.load_low, moment.back_start_at))
+        AS load_started_low,
+    coalesce(set_moment.load_started_at, moment.load_high) AS load_started_high,
+    coalesce(set_moment.restored_at, moment.restored_at) AS restored_at,
+    coalesce(set_moment.restored_at, greatest(moment.restored_low, moment.back_start_at))
+        AS restored_low,
+    coalesce(set_moment.restored_at, moment.restored_high) AS restored_high,
     moment.first_step_at,
     caught_up.caught_up_at,
     moment.resume_step,
@@ -777,6 +817,7 @@ SELECT
     coalesce(culprit.nodes, []) AS nodes,
     coalesce(culprit_domain.domains, []) AS domains,
     members.ends,
+    coalesce(word.ordinals, []) AS corrected_by,
     coalesce(word.overruled, []) AS overruled,
     (
         SELECT count(*) > 0
