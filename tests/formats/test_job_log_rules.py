@@ -281,6 +281,21 @@ def test_invalid_bytes_and_long_lines() -> None:
     assert [step[:2] for step in steps] == [(1, 5), (3, 6)]
 
 
+@given(n_before=st.integers(0, 90_000), n_after=st.integers(0, 90_000))
+@settings(deadline=None)
+def test_an_event_anywhere_in_a_long_line_is_read_once(n_before: int, n_after: int) -> None:
+    stamp = "[2026-05-01 10:00:00.123] "
+    text = "{} saving checkpoint at iteration 5 to /ckpt {}\n"
+    event = only_event(stamp + text.format("y " * n_before, "z " * n_after))
+    assert (event.line_no, event.kind.value, event.step) == (1, "save_started", 5)
+    assert event.clock_us == 1777629600123000
+
+
+def test_what_the_pieces_of_a_long_line_say_is_one_fault_each() -> None:
+    events = read("y" * 30_000 + "NCCL WARN " + "CUDA error: unspecified launch failure " * 3000)[1]
+    assert [event.kind.value for event in events] == ["accelerator_error"]
+
+
 MEGATRON = (
     " [2026-12-{day:02d} 10:{m:02d}:{s:02d}.{f:06d}] iteration {a:8d}/{b:8d} | consumed samples: "
     "{b:12d} | elapsed time per iteration (ms): {e} | x"

@@ -97,6 +97,20 @@ STEP_RULES: tuple[StepRule, ...] = (
         "grad_norm:  1.2345  memory: 61.20GiB(77.43%)  tps: 1,637  tflops: 94.02  mfu: 30.10%",
     ),
     StepRule(
+        # a step that was computed and not committed is none: its number comes again
+        literal="should_commit=True",
+        pattern=re.compile(
+            r"\[[^\s\]]{1,200}/\d{1,9} - step (?P<step>\d+)\] should_commit=True "
+            r"enough_replicas=True\b"
+        ),
+        looks_like=re.compile(r" - step \S{1,40} should_commit=True enough"),
+        emitter="torchft",
+        unit_us=US_PER_S,
+        example="[titan] 2026-05-01 10:00:00,123 - torchft.manager - INFO - [ddp_0:9f5b/0 - step "
+        "11] should_commit=True enough_replicas=True, errored=None",
+        offset=1,
+    ),
+    StepRule(
         literal="completed step: ",
         pattern=re.compile(rf"completed step: (?P<step>\d+), seconds: (?P<elapsed>{_NUMBER})"),
         looks_like=re.compile(r"completed step: \S+ seconds: "),

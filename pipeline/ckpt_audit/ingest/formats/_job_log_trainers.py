@@ -1,4 +1,4 @@
-"""Rules of job logs of torchtitan and torchft, NeMo and Lightning, and the Hugging Face Trainer."""
+"""Rules of job logs of torchtitan, NeMo and Lightning, and the Hugging Face Trainer."""
 
 from __future__ import annotations
 
@@ -47,13 +47,6 @@ def _one_more(_match: re.Match[str], draft: Draft) -> Draft:
     if draft.path:
         found = re.findall(r"step=(\d{1,18})(?!\d)", draft.path)
         draft.step = whole(found[-1], "step", STEP_LIMIT) + 1 if found else draft.step
-    return draft
-
-
-def _groups(match: re.Match[str], draft: Draft) -> Draft:
-    n_in, n_all = int(match["n_in"]), int(match["n_all"])
-    draft.kind = EventKind.GROUP_BACK if n_in >= n_all else EventKind.GROUP_LOST
-    draft.code = f"{max(0, n_all - n_in)}/{n_all}"
     return draft
 
 
@@ -126,17 +119,6 @@ TRAINER_RULES: tuple[Rule, ...] = (
         re.compile(r"- INFO - Training completed(?:\.|\s|$)"),
         "[rank0]:[titan] 2026-05-01 10:00:20,123 - root - INFO - Training completed",
         keep=Keep.FIRST,
-    ),
-    Rule(
-        "replica_groups",
-        EventKind.GROUP_LOST,
-        ("replica groups ",),
-        re.compile(
-            r"replica groups (?P<n_in>\d{1,6}) of (?P<n_all>\d{1,6}) (?:take part|participating)"
-        ),
-        "[rank0]:[titan] 2026-05-01 10:00:20,123 - root - INFO - quorum 7: replica groups 3 of 4 "
-        "participating",
-        refine=_groups,
     ),
     Rule(
         "nemo_scheduled",
