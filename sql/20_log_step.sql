@@ -38,6 +38,7 @@ preferred AS (
                 WHEN 'tqdm' THEN 5
                 -- its manager counts commits; the trainer's own number is that of its checkpoints
                 WHEN 'torchft' THEN 6
+                WHEN 'nemo_bar' THEN 7
                 ELSE 4
             END
         ) AS emitter

@@ -31,7 +31,7 @@ from ckpt_audit.ingest.formats._job_log_steps import (
 )
 from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, peel, plain
 from ckpt_audit.ingest.formats._job_log_torchft import TORCHFT_RULES
-from ckpt_audit.ingest.formats._job_log_trainers import TRAINER_RULES
+from ckpt_audit.ingest.formats._job_log_trainers import OF_THE_BAR, TRAINER_RULES
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
 from ckpt_audit.ingest.formats._stamps import nearest_stamp
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
@@ -84,6 +84,7 @@ class JobLogReader:
         self._repeats: dict[_Key, deque[int]] = {}
         self._last: dict[_Key, tuple[int, LogEvent]] = {}
         self._said: dict[EventKind, str | None] = {}
+        self._n_bars_sought = 0
 
     def block(self, index: LineIndex) -> Iterator[StepBatch | Record]:
         """Gives what a block of whole lines says."""
@@ -152,6 +153,8 @@ class JobLogReader:
             for draft in drafts[:1] if rule.is_fault else drafts:
                 seen.add(draft.kind)
                 is_covered |= rule.is_fault
+                if draft.code == OF_THE_BAR and not self._finds_bar(draft, line_no):
+                    continue
                 yield from self._event(draft, line_no, offset, piece.text)
         if _TRACEBACK in hit and self._begins(block, start, line.text):
             yield from self._founds(self._tracebacks.start(line, line_no, offset))
@@ -162,6 +165,22 @@ class JobLogReader:
             self._root_cause.start(line)
         elif self._root_cause.is_open:
             yield from self._founds(self._root_cause.feed(line, line_no, offset))
+
+    def _finds_bar(self, draft: Draft, line_no: int) -> bool:
+        """Names the total of the bar that stands at or before a line, if there is one."""
+        if EventKind.SETTING in self._said or self._n_bars_sought >= _MAX_REPEATS:
+            return False
+        self._n_bars_sought += 1
+        batch = self._batch
+        bars = [
+            (line, total)
+            for line, total, emitter in zip(
+                batch.line_no, batch.target_step, batch.emitter, strict=True
+            )
+            if emitter == "tqdm" and line <= line_no and total is not None
+        ]
+        draft.code = f"total_steps={max(bars)[1]}" if bars else None
+        return bool(bars)
 
     @staticmethod
     def _begins(block: bytes, start: int, text: str) -> bool:
@@ -191,6 +210,7 @@ class JobLogReader:
         if draft.kind is EventKind.LAUNCH:
             self._repeats.clear()
             self._said.clear()
+            self._n_bars_sought = 0
             yield from self._release(None)
         event = LogEvent(
             line_no=line_no,

@@ -8,6 +8,7 @@ from ckpt_audit.ingest.formats._bounds import STEP_LIMIT, whole
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule
 from ckpt_audit.records import EventKind
 
+OF_THE_BAR = "total_steps of the bar before"  # for the reader, which has seen it
 _AT_STEP = re.compile(r"(?:step[-_=]|checkpoint-|global_step)(\d{1,18})(?!\d)")
 
 
@@ -39,6 +40,11 @@ def _saved_or_staged(match: re.Match[str], draft: Draft) -> Draft:
 def _saving_or_staging(match: re.Match[str], draft: Draft) -> Draft:
     if match["what"] == "Staging":
         draft.kind = EventKind.SAVE_SCHEDULED
+    return draft
+
+
+def _of_the_bar(_match: re.Match[str], draft: Draft) -> Draft:
+    draft.code = OF_THE_BAR
     return draft
 
 
@@ -186,6 +192,38 @@ TRAINER_RULES: tuple[Rule, ...] = (
         re.compile(r"\*\*\*\*\* Running training \*\*\*\*\*"),
         "[INFO|trainer.py:1234] 2026-05-01 10:00:00,123 >> ***** Running training *****",
         keep=Keep.FIRST,
+    ),
+    Rule(
+        # what it logs beside its bar tells the bar from those of evaluations; see OF_THE_BAR
+        "hf_loss",
+        EventKind.SETTING,
+        ("{'loss': ",),
+        re.compile(r"(?:^|[\]\s])\{'loss': '?[\dn].{0,1000}?'epoch': "),
+        "{'loss': 2.1043, 'grad_norm': 0.8, 'learning_rate': 9.9e-05, 'epoch': 0.12}",
+        refine=_of_the_bar,
+        keep=Keep.CHANGES,
+        quotable=True,
+    ),
+    Rule(
+        "hf_evaluation",
+        EventKind.EVALUATION,
+        ("{'eval_loss': ",),
+        re.compile(r"(?:^|[\]\s])\{'eval_loss': .{0,4000}?'eval_runtime': '?(?P<s>\d+(?:\.\d+)?)"),
+        "{'eval_loss': 2.0511, 'eval_runtime': 32.5, 'eval_samples_per_second': 41.2, 'epoch': "
+        "0.5}",
+        keep=Keep.FIRST,
+        quotable=True,
+    ),
+    Rule(
+        # printed when all steps are done, by every rank
+        "hf_done",
+        EventKind.TRAINING_DONE,
+        ("{'train_runtime': ",),
+        re.compile(r"(?:^|[\]\s])\{'train_runtime': '?[\d.]+'?, 'train_samples_per_second'"),
+        "{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': "
+        "0.017, 'train_loss': 2.1, 'epoch': 1.0}",
+        keep=Keep.FIRST,
+        quotable=True,
     ),
     Rule(
         "hf_saving",
