@@ -36,6 +36,9 @@ preferred AS (
                 WHEN 'neox' THEN 2
                 WHEN 'deepspeed_pipe' THEN 3
                 WHEN 'tqdm' THEN 5
+                -- its manager counts commits; the trainer's own number is that of its checkpoints
+                WHEN 'torchft' THEN 6
+                WHEN 'nemo_bar' THEN 7
                 ELSE 4
             END
         ) AS emitter

@@ -50,7 +50,7 @@
 -- column first_step_at: UTC us
 -- column caught_up_at: UTC us
 -- column resume_step: step of the state that it resumed from
--- column recovery_source: storage, local, scratch or unknown
+-- column recovery_source: storage, local, peer, scratch or unknown
 -- column verified_step: newest verified step as known at the fault
 -- column verified_grade: its grade then
 -- column verified_captured_at: UTC us, when that state was captured
@@ -755,6 +755,17 @@ SELECT
     CASE
         WHEN moment.resumed_by IS NULL THEN 'unknown'
         WHEN moment.is_scratch THEN 'scratch'
+        -- from a replica that went on
+        WHEN EXISTS (
+            SELECT 1
+            FROM event
+            WHERE
+                event.run = moment.run
+                AND event.attempt = moment.resumed_by
+                AND event.line_no = moment.load_line
+                AND event.is_own
+                AND event.code = 'peer'
+        ) THEN 'peer'
         WHEN
             (
                 SELECT arg_max(checkpoint.tier, checkpoint.ordinal)

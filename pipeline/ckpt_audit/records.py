@@ -70,8 +70,7 @@ class EventKind(StrEnum):
     PREEMPTION_SIGNAL = "preemption_signal"  # a signal announces the end (SIGTERM, SIGUSR1)
     RESTART = "restart"  # a launcher or resiliency layer restarts the workers in the job
     CYCLE_END = "cycle_end"  # a resiliency layer's record says that a cycle ended
-    GROUP_LOST = "group_lost"  # a replica group left; code = "groups left/all groups"
-    GROUP_BACK = "group_back"  # a replica group takes part again; code likewise
+    REPLICA_GROUPS = "replica_groups"  # code = ranks of those that take part
 
 
 @dataclass(frozen=True, slots=True)
