@@ -1,0 +1,119 @@
+"""Random numbers of a block of runs: one stream a purpose, one row a failure.
+
+The n-th failure of a run takes the n-th row whatever the policy is, so that policies meet the same
+failures and differ by what they do about them (common random numbers). A block's streams depend on
+the seed and the block's number alone, and on nothing that another block draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ckpt_audit.model.simulation.laws import Constant, Floats, Law
+from ckpt_audit.model.simulation.scenario import Scenario
+
+ROWS = 32
+_PURPOSES = (
+    "up", "d", "r", "follows", "window", "d_second", "r_second", "kind", "kind_second",
+    "invalid", "invalid_second", "save", "valid", "recovery",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Draws of some failures in a row, each a number or of shape ``(rows, runs)``.
+
+    Attributes:
+        up: up-time to a first failure; the rest speaks of that failure, of whether a second one
+            follows, when, and of that second one.
+        kind: class of the failure.
+        invalid: number between 0 and 1 that says how many checkpoints will not load.
+    """
+
+    up: Floats | float
+    d: Floats | float
+    r: Floats | float
+    follows: NDArray[np.bool_] | None = None
+    window: Floats | float = 0.0
+    d_second: Floats | float = 0.0
+    r_second: Floats | float = 0.0
+    kind: NDArray[np.int64] | None = None
+    kind_second: NDArray[np.int64] | None = None
+    invalid: Floats | None = None
+    invalid_second: Floats | None = None
+
+
+class Streams:
+    """The streams of one block of runs.
+
+    Args:
+        scenario: what is simulated.
+        seed: of the whole simulation.
+        block: number of the block.
+        size: runs in it.
+        draws_invalid: whether unusable checkpoints are drawn per failure, and not per save.
+    """
+
+    def __init__(
+        self, scenario: Scenario, seed: int, block: int, size: int, *, draws_invalid: bool = False
+    ) -> None:
+        self._scenario = scenario
+        self._size = size
+        self._draws_invalid = draws_invalid
+        self._rng = {
+            purpose: np.random.default_rng(
+                # What SeedSequence(seed).spawn(...)[block].spawn(...)[number] gives.
+                np.random.SeedSequence(entropy=seed, spawn_key=(block, number))
+            )
+            for number, purpose in enumerate(_PURPOSES)
+        }
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """Give the generator of a purpose that is not per failure."""
+        return self._rng[purpose]
+
+    def rows(self) -> Rows:
+        """Draw the next ``ROWS`` failures of every run."""
+        scenario = self._scenario
+        cascade = scenario.cascade
+        first = (self._law("up", scenario.up), self._law("d", scenario.d))
+        r, kind = self._law("r", scenario.r), self._kinds("kind")
+        invalid = self._uniform("invalid") if self._draws_invalid else None
+        if cascade is None:
+            return Rows(*first, r, kind=kind, invalid=invalid)
+        return Rows(
+            *first,
+            r,
+            follows=self._uniform("follows") < cascade.probability,
+            window=self._uniform("window") * cascade.window_s,
+            d_second=self._law("d_second", scenario.d),
+            r_second=self._law("r_second", scenario.r),
+            kind=kind,
+            kind_second=self._kinds("kind_second"),
+            invalid=invalid,
+            invalid_second=self._uniform("invalid_second") if self._draws_invalid else None,
+        )
+
+    def _law(self, purpose: str, law: Law) -> Floats | float:
+        if isinstance(law, Constant):
+            return law.value
+        return law.draw(self._rng[purpose], (ROWS, self._size))
+
+    def _uniform(self, purpose: str) -> Floats:
+        return self._rng[purpose].random((ROWS, self._size))
+
+    def _kinds(self, purpose: str) -> NDArray[np.int64] | None:
+        if len(self._scenario.classes) == 1:
+            return None
+        return draw_kinds(self._scenario, self._rng[purpose], (ROWS, self._size))
+
+
+def draw_kinds(
+    scenario: Scenario, rng: np.random.Generator, shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Draw classes of failures by their shares."""
+    edges = np.cumsum([kind.share for kind in scenario.classes])[:-1]
+    return np.asarray(np.searchsorted(edges, rng.random(shape), side="right"), dtype=np.int64)
