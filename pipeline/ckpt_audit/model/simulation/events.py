@@ -19,7 +19,7 @@ from ckpt_audit.model.simulation.renewal import SLACK
 from ckpt_audit.model.simulation.results import Runs
 from ckpt_audit.model.simulation.saved import Saved
 from ckpt_audit.model.simulation.scenario import Scenario
-from ckpt_audit.model.simulation.streams import ROWS, Rows, Streams
+from ckpt_audit.model.simulation.streams import Streams, Table
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -96,7 +96,7 @@ class Events:
     ) -> None:
         self.scenario, self.policy, self.streams = scenario, policy, streams
         self.horizon_s = horizon_s
-        self.table = _Table(streams)
+        self.table = Table(streams, lambda: int(self.state.row.min()))
         self.tax = scenario.tax
         intervals = [scenario.interval(interval) for interval in policy.intervals_s]
         self.intervals = np.array(intervals)
@@ -117,12 +117,13 @@ class Events:
             column=np.arange(size),
             row=np.zeros(size, dtype=np.int64),
             second=np.zeros(size, dtype=bool),
-            up=self.table.at("up", np.zeros(size, dtype=np.int64), np.arange(size)),
+            up=np.zeros(size),
             left=np.full(size, scenario.work_s),
             pool=np.zeros((spares, size)),
             saved=Saved.none(scenario.work_s, policy.n_tiers, slots, size),
             **{name: zero.copy() for name in ("t", "began", "count", *_SPENT)},
         )
+        self.state.up = self._drawn("up", self.state)
         self.needs_saved = bool(slots) or policy.n_tiers > 1 or scenario.invalid > 0.0
 
     def run(self) -> Runs:
@@ -273,20 +274,18 @@ class Events:
         self._next_stretch(runs, recovery.second)
 
     def _recover(self, runs: State) -> Recovery:
-        def cost(name: str) -> Floats | float:
-            first = self.table.at(name, runs.row, runs.column)
-            if self.scenario.cascade is None:
-                return first
-            second = self.table.at(f"{name}_second", runs.row, runs.column)
-            return np.where(runs.second, second, first)
-
-        kind = None if len(self.scenario.classes) == 1 else np.asarray(cost("kind"), dtype=np.int64)
+        kind = None if len(self.scenario.classes) == 1 else self._drawn("kind", runs)
         second = None
         cascade = self.scenario.cascade
         if cascade is not None and cascade.clock == "failure":
-            second = np.where(self._is_followed(runs), self._window(runs), np.inf)
+            second = np.where(self._is_followed(runs), self._drawn("window", runs), np.inf)
         recovery = Recovery.begun(
-            runs.began + runs.up, cost("d"), cost("r"), kind, second, runs.pool
+            runs.began + runs.up,
+            self._drawn("d", runs),
+            self._drawn("r", runs),
+            kind,
+            second,
+            runs.pool,
         )
         recover(self.scenario, self.streams.rng("recovery"), recovery)
         runs.detection += recovery.detection
@@ -294,12 +293,16 @@ class Events:
         runs.spare_wait += recovery.spare_wait
         return recovery
 
-    def _is_followed(self, runs: State) -> Bools:
-        follows = self.table.at("follows", runs.row, runs.column)
-        return np.asarray(follows, dtype=bool) & ~runs.second
+    def _drawn(self, name: str, runs: State) -> Any:
+        """What was drawn for the failure, first or second, that ends the stretch."""
+        places = self.table.places(runs.row, runs.column)
+        first = self.table.at(name, places)
+        if name not in _OF_SECOND or not runs.second.any():
+            return first
+        return np.where(runs.second, self.table.at(f"{name}_second", places), first)
 
-    def _window(self, runs: State) -> Floats:
-        return self.table.at("window", runs.row, runs.column)
+    def _is_followed(self, runs: State) -> Bools:
+        return np.asarray(self._drawn("follows", runs) & ~runs.second)
 
     def _next_stretch(self, runs: State, second: Floats) -> None:
         """Begin the stretch to a second failure where one follows, else to the next first one."""
@@ -307,42 +310,20 @@ class Events:
         follows = np.zeros(runs.t.size, dtype=bool)
         window = np.zeros(runs.t.size)
         if cascade is not None and cascade.clock == "restart":
-            follows, window = self._is_followed(runs), self._window(runs)
+            follows, window = self._is_followed(runs), self._drawn("window", runs)
         elif cascade is not None:
             follows = np.isfinite(second)
             window = np.where(follows, second, 0.0)
         runs.row = runs.row + ~follows
-        runs.up = np.where(follows, window, self.table.at("up", runs.row, runs.column))
+        runs.up = np.where(follows, window, self._drawn("up", runs))
         runs.second = follows
 
 
+_OF_SECOND = ("d", "r", "kind")
 _MOST_FLYING = 64
 _SPENT = (
     "checkpoint", "tax", "lost_work", "detection", "restart", "spare_wait", "failures", "saves",
 )  # fmt: skip
-
-
-class _Table:
-    """Draws by run and failure, fetched a few rows at a time."""
-
-    def __init__(self, streams: Streams) -> None:
-        self._streams = streams
-        self._chunks: list[Rows] = []
-        self._joined: dict[str, NDArray[np.generic] | float] = {}
-
-    def at(self, name: str, row: Ints, column: Ints) -> Floats:
-        """Give the draws of these failures (numbers of rows) of these runs (columns)."""
-        while row.size and int(row.max()) >= len(self._chunks) * ROWS:
-            self._chunks.append(self._streams.rows())
-            self._joined.clear()
-        if name not in self._joined:
-            values = [getattr(chunk, name) for chunk in self._chunks]
-            constant = isinstance(values[0], float)
-            self._joined[name] = values[0] if constant else np.concatenate(values)
-        found = self._joined[name]
-        if isinstance(found, float):
-            return np.full(row.size, found)
-        return np.asarray(found[row, column])
 
 
 def run_block(

@@ -7,6 +7,7 @@ rows of failures are worked out at once. `events` gives the same runs save by sa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.recovery import Recovery, recover
 from ckpt_audit.model.simulation.results import Runs
 from ckpt_audit.model.simulation.scenario import Scenario
-from ckpt_audit.model.simulation.streams import ROWS, Rows, Streams
+from ckpt_audit.model.simulation.streams import Rows, Streams
 
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 SLACK = 1e-9  # of an interval: what is left of the work and shorter belongs to the interval before
 
 
@@ -116,6 +118,7 @@ class Pattern:
             available, retries = available - tried, tried * retry_s
         kept = available * self.interval
         return Stretches(
+            up=up,
             kept=kept,
             checkpoint=saves * self.pause + pause,
             tax=slowed,
@@ -146,12 +149,65 @@ class Pattern:
 class Stretches:
     """Stretches of up-time that a failure ended: seconds, and ``saves`` done."""
 
+    up: Floats
     kept: Floats
     checkpoint: Floats
     tax: Floats | None
     lost: Floats
     retries: Floats | None
     saves: Floats
+
+
+@dataclass(frozen=True)
+class _Failures:
+    """Rows of first failures, or of second ones, of which only some ``happened``.
+
+    A second failure that did not happen ends a stretch of no length, which adds nothing.
+    """
+
+    stretches: Stretches
+    d: Floats | float
+    r: Floats | float
+    happened: Bools | None = None
+
+    def of(self, columns: Ints) -> _Failures:
+        """Give those of some runs."""
+
+        def some(values: Any) -> Any:
+            return values[:, columns] if isinstance(values, np.ndarray) else values
+
+        parts = [some(value) for value in vars(self.stretches).values()]
+        return _Failures(Stretches(*parts), some(self.d), some(self.r), some(self.happened))
+
+    def spent(self, counted: Bools | None = None) -> dict[str, Floats]:
+        """Add up the rows of each run: all of them, or those that are counted."""
+        rows, columns = self.stretches.up.shape
+        mask = counted
+        if self.happened is not None:
+            mask = self.happened if mask is None else mask & self.happened
+        count = np.full(columns, float(rows)) if mask is None else mask.sum(axis=0) * 1.0
+
+        def total(values: Floats, which: Bools | None) -> Floats:
+            return np.asarray((values if which is None else values * which).sum(axis=0))
+
+        def cost(values: Floats | float) -> Floats:
+            return count * values if isinstance(values, float) else total(values, mask)
+
+        found = {
+            "checkpoint": total(self.stretches.checkpoint, counted),
+            "lost_work": total(self.stretches.lost, counted),
+            "detection": cost(self.d),
+            "restart": cost(self.r),
+            "failures": count,
+            "saves": total(self.stretches.saves, counted),
+        }
+        if self.stretches.tax is not None:
+            found["tax"] = total(self.stretches.tax, counted)
+        if self.stretches.retries is not None:
+            found["restart"] = found["restart"] + total(self.stretches.retries, counted)
+        up = total(self.stretches.up, counted)
+        found["wall"] = up + found["detection"] + found["restart"]
+        return found
 
 
 class _Block:
@@ -164,53 +220,66 @@ class _Block:
         self.spent = {name: np.zeros(size) for name in _SPENT}
         self.finished = np.zeros(size, dtype=bool)
 
-    def advance(self, active: NDArray[np.int64]) -> None:
+    def advance(self, active: Ints) -> None:
         """Play the next rows of failures of the active runs."""
-        rows = _columns(self.streams.rows(), active, self.left.size)
-        up = np.broadcast_to(np.asarray(rows.up), _shape(rows.up, active.size))
-        first = self.pattern.stretches(up, self._unusable(rows.invalid), self.scenario.retry_s)
-        second, window = None, up
-        kept = first.kept
+        kinds = self._failures(_columns(self.streams.rows(), active, self.left.size))
+        left = self.left[active]
+        for kind in kinds:
+            left = left - kind.stretches.kept.sum(axis=0)
+        # The last stretch of a run is at least as long as the work left at the end of these rows.
+        longest = max(float(kind.stretches.up.max()) for kind in kinds)
+        may_end = left <= longest + self.pattern.interval
+        whole = np.flatnonzero(~may_end)
+        if whole.size:
+            for kind in kinds:
+                self._add(active[whole], {k: v[whole] for k, v in kind.spent().items()})
+            self.left[active[whole]] = left[whole]
+        some = np.flatnonzero(may_end)
+        if some.size:
+            self._play(active[some], [kind.of(some) for kind in kinds])
+
+    def _failures(self, rows: Rows) -> list[_Failures]:
+        """Work out first failures, and second ones where a cascade brings some."""
+        scenario = self.scenario
+        up = np.asarray(rows.up)
+        first = self.pattern.stretches(up, self._unusable(rows.invalid), scenario.retry_s)
+        kinds = [_Failures(first, *self._recoveries(rows.d, rows.r, up.shape))]
         if rows.follows is not None:
             window = np.where(rows.follows, rows.window, 0.0)
-            second = self.pattern.stretches(
-                window, self._unusable(rows.invalid_second), self.scenario.retry_s
-            )
-            kept = kept + second.kept
-        left = self.left[active]
-        before = np.empty((up.shape[0] + 1, active.size))
-        before[0] = left
-        for row in range(up.shape[0]):  # ten times as fast as a cumulative sum over this axis
+            unusable = self._unusable(rows.invalid_second)
+            second = self.pattern.stretches(window, unusable, scenario.retry_s)
+            costs = self._recoveries(rows.d_second, rows.r_second, up.shape)
+            kinds.append(_Failures(second, *costs, rows.follows))
+        return kinds
+
+    def _play(self, active: Ints, kinds: list[_Failures]) -> None:
+        """Play rows of runs of which some may end there."""
+        first, second = kinds[0].stretches, kinds[1].stretches if len(kinds) > 1 else None
+        rows, columns = first.up.shape
+        kept = first.kept if second is None else first.kept + second.kept
+        before = np.empty((rows + 1, columns))
+        before[0] = self.left[active]
+        for row in range(rows):  # ten times as fast as a cumulative sum over this axis
             np.subtract(before[row], kept[row], out=before[row + 1])
-
-        ends = self._ends(up, before[:-1])
-        ends_second = None
-        if second is not None and rows.follows is not None:
-            ends_second = self._ends(window, before[:-1] - first.kept) & rows.follows
-            ends_second &= ~ends
-        any_end = ends if ends_second is None else ends | ends_second
-        done = any_end.any(axis=0)
-        last = np.where(done, any_end.argmax(axis=0), up.shape[0])
-        columns = np.arange(active.size)
-        in_second = np.zeros(active.size, dtype=bool)
-        if ends_second is not None:
-            in_second[done] = ends_second[last[done], columns[done]]
-
-        counted = last + in_second
-        self._spend(active, up, first, (rows.d, rows.r), counted, None)
+        ends = self._ends(first.up, before[:-1])
+        ends_second = np.zeros_like(ends)
         if second is not None:
-            self._spend(active, window, second, (rows.d_second, rows.r_second), last, rows.follows)
-        left = before[last, columns] - np.where(
-            in_second, first.kept[np.minimum(last, up.shape[0] - 1), columns], 0.0
-        )
+            ends_second = self._ends(second.up, before[:-1] - first.kept) & ~ends
+        done = (ends | ends_second).any(axis=0)
+        last = np.where(done, (ends | ends_second).argmax(axis=0), rows)
+        # What happens in the row where a run ends: its first failure, where the second stretch
+        # is the one that lasts to the end; else nothing.
+        place = (np.minimum(last, rows - 1), np.arange(columns))
+        in_second = done & ends_second[place]
+        for kind, number in zip(kinds, (last + in_second, last), strict=False):
+            counted = np.arange(rows)[:, None] < number if done.any() else None
+            self._add(active, kind.spent(counted))
+        left = before[last, place[1]] - np.where(in_second, first.kept[place], 0.0)
         self.left[active] = np.where(done, 0.0, left)
         self._finish(active[done], left[done])
 
     def _unusable(self, uniform: Floats | None) -> Floats | None:
-        """How many of the newest saves will not load: geometric."""
-        if uniform is None:
-            return None
-        return np.asarray(np.floor(np.log(1.0 - uniform) / np.log(self.scenario.invalid)))
+        return None if uniform is None else unusable(uniform, self.scenario.invalid)
 
     def _ends(self, up: Floats, left: Floats) -> Bools:
         """Say in which stretches the work would be done before they fail."""
@@ -220,51 +289,10 @@ class _Block:
             ends[at] = up[at] >= self.pattern.time_to_finish(left[at])[0]
         return ends
 
-    def _spend(
-        self,
-        active: NDArray[np.int64],
-        up: Floats,
-        stretches: Stretches,
-        costs: tuple[Floats | float, Floats | float],
-        rows: NDArray[np.int64],
-        happened: Bools | None,
-    ) -> None:
-        """Add up the first so many rows of each run."""
-        n_rows = up.shape[0]
-        mask = None
-        if (rows < n_rows).any():
-            mask = np.arange(n_rows)[:, None] < rows
-        if happened is not None:
-            mask = happened if mask is None else mask & happened
-
-        def total(values: Floats | float) -> Floats:
-            if isinstance(values, float):
-                count = np.full(active.size, n_rows) if mask is None else mask.sum(axis=0)
-                return np.asarray(values * count)
-            return np.asarray((values if mask is None else values * mask).sum(axis=0))
-
-        d, r = self._recoveries(costs, up.shape)
-        found = {
-            "checkpoint": total(stretches.checkpoint),
-            "lost_work": total(stretches.lost),
-            "detection": total(d),
-            "restart": total(r),
-            "failures": total(1.0),
-            "saves": total(stretches.saves),
-        }
-        if stretches.tax is not None:
-            found["tax"] = total(stretches.tax)
-        if stretches.retries is not None:
-            found["restart"] += total(stretches.retries)
-        found["wall"] = total(up) + found["detection"] + found["restart"]
-        for name, values in found.items():
-            self.spent[name][active] += values
-
     def _recoveries(
-        self, costs: tuple[Floats | float, Floats | float], shape: tuple[int, ...]
+        self, d: Floats | float, r: Floats | float, shape: tuple[int, ...]
     ) -> tuple[Floats | float, Floats | float]:
         """Detection and restart of each failure, struck recoveries played again."""
-        d, r = costs
         if self.scenario.recovery_failures == "none":
             return d, r
         d, r = (np.broadcast_to(np.asarray(cost), shape).ravel() for cost in (d, r))
@@ -272,18 +300,26 @@ class _Block:
         recover(self.scenario, self.streams.rng("recovery"), recovery)
         return recovery.detection.reshape(shape), recovery.restart.reshape(shape)
 
-    def _finish(self, which: NDArray[np.int64], left: Floats) -> None:
+    def _add(self, which: Ints, found: dict[str, Floats]) -> None:
+        for name, values in found.items():
+            self.spent[name][which] += values
+
+    def _finish(self, which: Ints, left: Floats) -> None:
         time, saves = self.pattern.time_to_finish(left)
-        self.spent["wall"][which] += time
-        self.spent["checkpoint"][which] += saves * self.pattern.pause
-        self.spent["tax"][which] += time - left - saves * self.pattern.pause
-        self.spent["saves"][which] += saves
+        pauses = saves * self.pattern.pause
+        found = {"wall": time, "checkpoint": pauses, "tax": time - left - pauses, "saves": saves}
+        self._add(which, found)
         self.finished[which] = True
 
 
 _SPENT = (
     "wall", "checkpoint", "tax", "lost_work", "detection", "restart", "failures", "saves",
 )  # fmt: skip
+
+
+def unusable(uniform: Floats, invalid: float) -> Floats:
+    """Give how many of the newest saves will not load: geometric, from a uniform number."""
+    return np.asarray(np.floor(np.log(1.0 - uniform) / np.log(invalid)))
 
 
 def run_block(
@@ -313,11 +349,7 @@ def run_block(
     )
 
 
-def _shape(up: Floats | float, size: int) -> tuple[int, int]:
-    return (ROWS, size) if isinstance(up, float) else (up.shape[0], up.shape[1])
-
-
-def _columns(rows: Rows, active: NDArray[np.int64], size: int) -> Rows:
+def _columns(rows: Rows, active: Ints, size: int) -> Rows:
     """Keep the draws of the active runs."""
     if active.size == size:
         return rows

@@ -9,7 +9,9 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from ckpt_audit.model.simulation import events, renewal
+import numpy as np
+
+from ckpt_audit.model.simulation import events, renewal, walk
 from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.results import PolicyResult, Runs, Simulation
 from ckpt_audit.model.simulation.scenario import Scenario
@@ -17,6 +19,7 @@ from ckpt_audit.model.simulation.scenario import Scenario
 LEAST_BLOCK, MOST_BLOCK = 128, 4096
 BLOCKS = 8  # into so many a simulation is cut where that gives blocks of a good size
 GIVEN_UP_AFTER = 100.0  # times the work
+_KEPT_BYTES = 24 << 20
 _WORTH_A_POOL = 2e7  # saves and failures; fewer are done before other processes have started
 
 
@@ -32,8 +35,13 @@ class _Task:
     horizon_s: float
 
     def run(self) -> Runs:
-        is_simple = renewal.applies(self.scenario, self.policy)
-        play = renewal.run_block if is_simple else events.run_block
+        _keep_freed_memory()
+        if renewal.applies(self.scenario, self.policy):
+            play = renewal.run_block
+        elif walk.applies(self.scenario, self.policy):
+            play = walk.run_block
+        else:
+            play = events.run_block
         return play(self.scenario, self.policy, self.seed, self.block, self.size, self.horizon_s)
 
 
@@ -144,6 +152,17 @@ def _in_pool(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     return done
+
+
+def _keep_freed_memory() -> None:
+    """Make the C library keep freed memory for the next array, which makes a run twice as fast.
+
+    glibc gives blocks above a threshold back to the system at once, and the next array of that
+    size costs a page fault a page. Freeing one block, never written to, raises the threshold to
+    its size. Elsewhere this does nothing.
+    """
+    block = np.empty(_KEPT_BYTES, dtype=np.uint8)
+    del block
 
 
 def _ignore_interrupts() -> None:

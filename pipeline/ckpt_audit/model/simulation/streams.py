@@ -7,7 +7,9 @@ the seed and the block's number alone, and on nothing that another block draws.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,7 @@ class Rows:
         invalid: number between 0 and 1 that says how many checkpoints will not load.
     """
 
-    up: Floats | float
+    up: Floats
     d: Floats | float
     r: Floats | float
     follows: NDArray[np.bool_] | None = None
@@ -61,7 +63,7 @@ class Streams:
         self, scenario: Scenario, seed: int, block: int, size: int, *, draws_invalid: bool = False
     ) -> None:
         self._scenario = scenario
-        self._size = size
+        self.size = size
         self._draws_invalid = draws_invalid
         self._rng = {
             purpose: np.random.default_rng(
@@ -79,7 +81,8 @@ class Streams:
         """Draw the next ``ROWS`` failures of every run."""
         scenario = self._scenario
         cascade = scenario.cascade
-        first = (self._law("up", scenario.up), self._law("d", scenario.d))
+        up = np.broadcast_to(self._law("up", scenario.up), (ROWS, self.size))
+        first = (up, self._law("d", scenario.d))
         r, kind = self._law("r", scenario.r), self._kinds("kind")
         invalid = self._uniform("invalid") if self._draws_invalid else None
         if cascade is None:
@@ -100,15 +103,15 @@ class Streams:
     def _law(self, purpose: str, law: Law) -> Floats | float:
         if isinstance(law, Constant):
             return law.value
-        return law.draw(self._rng[purpose], (ROWS, self._size))
+        return law.draw(self._rng[purpose], (ROWS, self.size))
 
     def _uniform(self, purpose: str) -> Floats:
-        return self._rng[purpose].random((ROWS, self._size))
+        return self._rng[purpose].random((ROWS, self.size))
 
     def _kinds(self, purpose: str) -> NDArray[np.int64] | None:
         if len(self._scenario.classes) == 1:
             return None
-        return draw_kinds(self._scenario, self._rng[purpose], (ROWS, self._size))
+        return draw_kinds(self._scenario, self._rng[purpose], (ROWS, self.size))
 
 
 def draw_kinds(
@@ -117,3 +120,38 @@ def draw_kinds(
     """Draw classes of failures by their shares."""
     edges = np.cumsum([kind.share for kind in scenario.classes])[:-1]
     return np.asarray(np.searchsorted(edges, rng.random(shape), side="right"), dtype=np.int64)
+
+
+class Table:
+    """Draws by failure and run, fetched a few rows at a time and dropped when no run needs them.
+
+    Args:
+        streams: where they come from.
+        oldest: gives the lowest row that a run may still ask for.
+    """
+
+    def __init__(self, streams: Streams, oldest: Callable[[], int]) -> None:
+        self._streams, self._oldest = streams, oldest
+        self._dropped = 0
+        self._chunks: list[Rows] = []
+        self._joined: dict[str, Any] = {}
+
+    def places(self, row: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the places of failures (numbers of rows) of runs (columns), until the next call."""
+        last = int(row.max()) if row.size else 0
+        while last - self._dropped >= len(self._chunks) * ROWS or not self._chunks:
+            while self._chunks and self._oldest() - self._dropped >= ROWS:
+                del self._chunks[0]
+                self._dropped += ROWS
+            self._chunks.append(self._streams.rows())
+            self._joined.clear()
+        return (row - self._dropped) * self._streams.size + column
+
+    def at(self, name: str, places: NDArray[np.int64]) -> Any:
+        """Give the draws at places: an array, or one number where they are all the same."""
+        if name not in self._joined:
+            values = [getattr(chunk, name) for chunk in self._chunks]
+            constant = isinstance(values[0], float)
+            self._joined[name] = values[0] if constant else np.concatenate(values).reshape(-1)
+        found = self._joined[name]
+        return found if isinstance(found, float) else found.take(places)
