@@ -89,9 +89,13 @@ class Pattern:
         last = left - (saves - 1.0) * self.interval
         time = left + saves * self.pause
         if self.tax:
-            slow = self.tax / self.drain * np.minimum(last, self.drain)
+            slow = self.slowdown(last)
             time += np.where(saves > 1.0, np.maximum(saves - 2.0, 0.0) * self.tax + slow, 0.0)
         return time, saves
+
+    def slowdown(self, training: Floats) -> Floats:
+        """Give the slowdown of so much training that begins with a drain, seconds."""
+        return np.asarray(self.tax / self.drain * np.minimum(training, self.drain))
 
     def stretches(self, up: Floats, unusable: Floats | None, retry_s: float) -> Stretches:
         """Work out stretches that a failure ends.
@@ -265,6 +269,9 @@ class _Block:
         ends_second = np.zeros_like(ends)
         if second is not None:
             ends_second = self._ends(second.up, before[:-1] - first.kept) & ~ends
+        self._end_early(first, before[:-1])
+        if second is not None:
+            self._end_early(second, before[:-1] - first.kept)
         done = (ends | ends_second).any(axis=0)
         last = np.where(done, (ends | ends_second).argmax(axis=0), rows)
         # What happens in the row where a run ends: its first failure, where the second stretch
@@ -277,6 +284,22 @@ class _Block:
         left = before[last, place[1]] - np.where(in_second, first.kept[place], 0.0)
         self.left[active] = np.where(done, 0.0, left)
         self._finish(active[done], left[done])
+
+    def _end_early(self, stretches: Stretches, left: Floats) -> None:
+        """Give time to the pause, in place, where the work was done before the interval was."""
+        at = np.nonzero(stretches.kept + stretches.lost > left)
+        if not at[0].size:
+            return
+        excess = (stretches.kept + stretches.lost)[at] - left[at]
+        stretches.lost[at] -= excess
+        if stretches.tax is not None:
+            pattern, saves = self.pattern, stretches.saves[at]
+            last = left[at] - saves * pattern.interval
+            slowed = np.maximum(saves - 1.0, 0.0) * pattern.tax
+            slowed += (saves > 0.0) * pattern.slowdown(last)
+            excess += stretches.tax[at] - slowed
+            stretches.tax[at] = slowed
+        stretches.checkpoint[at] += excess
 
     def _unusable(self, uniform: Floats | None) -> Floats | None:
         return None if uniform is None else unusable(uniform, self.scenario.invalid)

@@ -200,7 +200,8 @@ class Walk:
             rest: time since the last of them, seconds.
         """
         places = self.table.places(self.now.row[run], run)
-        useful = np.minimum(rest, self.interval)
+        is_last = saves + 1 >= self.now.needed[run]
+        useful = np.minimum(rest, self.interval - self.short * is_last)
         lost: Floats = useful
         detection, restart = self._costs(run, places)
         kept = saves
