@@ -13,6 +13,7 @@ from ckpt_audit.model.simulation.laws import (
     Measured,
     Weibull,
     parse_law,
+    shifted,
     up_times,
 )
 from ckpt_audit.model.simulation.policies import Policy
@@ -24,7 +25,7 @@ from ckpt_audit.model.simulation.results import (
     Runs,
     Simulation,
 )
-from ckpt_audit.model.simulation.run import simulate
+from ckpt_audit.model.simulation.run import give_up_after, simulate
 from ckpt_audit.model.simulation.scenario import (
     Cascade,
     Drain,
@@ -52,7 +53,9 @@ __all__ = [
     "Simulation",
     "Spares",
     "Weibull",
+    "give_up_after",
     "parse_law",
+    "shifted",
     "simulate",
     "up_times",
 ]

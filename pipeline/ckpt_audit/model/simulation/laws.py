@@ -194,6 +194,36 @@ class Measured:
         return np.asarray(times, dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class Shifted:
+    """Times of another law, and a constant on top; made by `shifted`."""
+
+    law: Law
+    by: float
+
+    @property
+    def mean(self) -> float:
+        """The mean, seconds."""
+        return self.law.mean + self.by
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        """Draw times of this shape, seconds."""
+        return self.law.draw(rng, shape) + self.by
+
+
+def shifted(law: Law, by: float) -> Law:
+    """Add a constant to what a law draws, seconds.
+
+    Raises:
+        ValueError: the constant is negative or not finite.
+
+    >>> shifted(Constant(10.0), 300.0)
+    Constant(value=310.0)
+    """
+    checked("by", by)
+    return Constant(law.value + by) if isinstance(law, Constant) else Shifted(law, by)
+
+
 def up_times(durations_s: ArrayLike, has_failed: Sequence[bool]) -> Measured:
     """Make a law of measured up-times, those that a planned end or the present cut off included.
 

@@ -18,7 +18,8 @@ from ckpt_audit.model.simulation.scenario import Scenario
 
 LEAST_BLOCK, MOST_BLOCK = 128, 4096
 BLOCKS = 8  # into so many a simulation is cut where that gives blocks of a good size
-GIVEN_UP_AFTER = 100.0  # times the work
+GIVEN_UP_AFTER = (10.0, 100.0)  # times the work, by how often failures come
+_MOST_FAILURES = 1e5  # of a run, before it is given up
 _KEPT_BYTES = 24 << 20
 _WORTH_A_POOL = 2e7  # saves and failures; fewer are done before other processes have started
 
@@ -63,8 +64,8 @@ def simulate(
         runs: how often the work is done with each policy.
         seed: of all draws. The same seed gives the same result, whatever ``workers`` is.
         workers: processes at most. A small simulation, or a machine that allows none, uses one.
-        horizon_s: wall clock at which a run is given up as never finishing, seconds; 100 times
-            the work by default.
+        horizon_s: wall clock at which a run is given up as never finishing, seconds; see
+            `give_up_after`. It is looked at after failures only.
         tell: is called with the numbers of blocks done and in all.
 
     Raises:
@@ -87,7 +88,7 @@ def simulate(
                 f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
                 f"{len(scenario.saves)}"
             )
-    horizon = GIVEN_UP_AFTER * scenario.work_s if horizon_s is None else horizon_s
+    horizon = give_up_after(scenario) if horizon_s is None else horizon_s
     sizes = _block_sizes(runs)
     tasks = [
         _Task(scenario, policy, seed, block, size, horizon)
@@ -101,6 +102,16 @@ def simulate(
         for at, policy in enumerate(policies)
     ]
     return Simulation(scenario, tuple(results), seed)
+
+
+def give_up_after(scenario: Scenario) -> float:
+    """Give the wall clock at which a run counts as never finishing, seconds.
+
+    100 times the work; less, but at least 10 times, where that would be more than 100,000
+    failures.
+    """
+    least, most = (times * scenario.work_s for times in GIVEN_UP_AFTER)
+    return max(least, min(most, _MOST_FAILURES * scenario.up.mean))
 
 
 def _block_sizes(runs: int) -> list[int]:
