@@ -125,6 +125,8 @@ def draw_kinds(
 class Table:
     """Draws by failure and run, fetched a few rows at a time and dropped when no run needs them.
 
+    A row has the place of its number modulo the height, a power of two.
+
     Args:
         streams: where they come from.
         oldest: gives the lowest row that a run may still ask for.
@@ -132,26 +134,39 @@ class Table:
 
     def __init__(self, streams: Streams, oldest: Callable[[], int]) -> None:
         self._streams, self._oldest = streams, oldest
-        self._dropped = 0
-        self._chunks: list[Rows] = []
-        self._joined: dict[str, Any] = {}
+        self._height, self._end = 2 * ROWS, 0
+        self._kept: dict[str, Any] = {}
 
     def places(self, row: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the places of failures (numbers of rows) of runs (columns), until the next call."""
-        last = int(row.max()) if row.size else 0
-        while last - self._dropped >= len(self._chunks) * ROWS or not self._chunks:
-            while self._chunks and self._oldest() - self._dropped >= ROWS:
-                del self._chunks[0]
-                self._dropped += ROWS
-            self._chunks.append(self._streams.rows())
-            self._joined.clear()
-        return (row - self._dropped) * self._streams.size + column
+        while row.size and row.max() >= self._end:
+            self._fetch()
+        return (row & (self._height - 1)) * self._streams.size + column
 
     def at(self, name: str, places: NDArray[np.int64]) -> Any:
         """Give the draws at places: an array, or one number where they are all the same."""
-        if name not in self._joined:
-            values = [getattr(chunk, name) for chunk in self._chunks]
-            constant = isinstance(values[0], float)
-            self._joined[name] = values[0] if constant else np.concatenate(values).reshape(-1)
-        found = self._joined[name]
-        return found if isinstance(found, float) else found.take(places)
+        kept = self._kept[name]
+        return kept if isinstance(kept, float) else kept.reshape(-1).take(places)
+
+    def _fetch(self) -> None:
+        oldest, end = min(self._oldest(), self._end), self._end
+        while end + ROWS - oldest > self._height:
+            self._grow(oldest)
+        start = end & (self._height - 1)
+        for name, value in vars(self._streams.rows()).items():
+            if isinstance(value, np.ndarray):
+                if name not in self._kept:
+                    self._kept[name] = np.empty((self._height, self._streams.size), value.dtype)
+                self._kept[name][start : start + ROWS] = value
+            else:
+                self._kept[name] = value
+        self._end = end + ROWS
+
+    def _grow(self, oldest: int) -> None:
+        rows = np.arange(oldest, self._end)
+        before, self._height = self._height, 2 * self._height
+        for name, kept in self._kept.items():
+            if isinstance(kept, np.ndarray):
+                grown = np.empty((self._height, kept.shape[1]), kept.dtype)
+                grown[rows & (self._height - 1)] = kept[rows & (before - 1)]
+                self._kept[name] = grown

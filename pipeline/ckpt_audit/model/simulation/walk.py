@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ckpt_audit.model.simulation.laws import Floats
+from ckpt_audit.model.simulation.laws import Constant, Floats
 from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.recovery import Recovery, recover
 from ckpt_audit.model.simulation.renewal import SLACK, unusable
@@ -24,6 +24,7 @@ from ckpt_audit.model.simulation.streams import Streams, Table
 
 Ints = NDArray[np.int64]
 SAVES = 128  # drawn ahead for each run
+_TILE = 1 << 15  # draws at a time
 
 
 def applies(scenario: Scenario, policy: Policy) -> bool:
@@ -93,6 +94,11 @@ class Walk:
         )
         self.now.up[...] = self.table.at("up", self.table.places(nothing, self.live))
         self.finished = np.zeros(size, dtype=bool)
+        known = scenario.recovery_failures == "none"
+        self._constant = tuple(
+            law.value if known and isinstance(law, Constant) and not tried else None
+            for law, tried in ((scenario.d, 0.0), (scenario.r, scenario.invalid * scenario.retry_s))
+        )
         self.spent = {name: np.zeros(size) for name in _SPENT}
 
     def run(self) -> Runs:
@@ -103,6 +109,8 @@ class Walk:
             over = np.zeros(self.live.size, dtype=bool)
             while under_way.size:
                 under_way = self._fail(ends, under_way, over)
+            self._settle()
+            over |= self.spent["wall"][self.live] >= self.horizon_s
             live = self.live = self.live[~over]
             self.now.begun[live] -= ends[-2, ~over]
             self.now.saves[live] += SAVES - self.now.place[live]
@@ -114,7 +122,7 @@ class Walk:
             tax=np.zeros(size),
             spare_wait=np.zeros(size),
             finished=self.finished,
-            **self.spent,
+            **{name: values for name, values in self.spent.items() if name != "up"},
         )
 
     def _draw(self) -> Floats:
@@ -122,13 +130,16 @@ class Walk:
 
         One row more, which no stretch reaches, stops the search.
         """
-        shape = (SAVES, self.live.size)
-        costs = self.scenario.saves[0].draw(self.streams.rng("save"), shape)
-        ends = np.empty((SAVES + 2, self.live.size))
+        law, rng, width = self.scenario.saves[0], self.streams.rng("save"), self.live.size
+        ends = np.empty((SAVES + 2, width))
         ends[0], ends[-1] = 0.0, np.inf
-        for row in range(SAVES):
-            np.add(costs[row], self.interval, out=ends[row + 1])
-            ends[row + 1] += ends[row]
+        height = max(_TILE // width, 1)
+        for top in range(0, SAVES, height):  # so many that they stay in the cache
+            rows = min(height, SAVES - top)
+            costs = law.draw(rng, (rows, width))
+            for row in range(rows):
+                np.add(costs[row], self.interval, out=ends[top + row + 1])
+                ends[top + row + 1] += ends[top + row]
         return ends
 
     def _fail(self, ends: Floats, at: Ints, over: NDArray[np.bool_]) -> Ints:
@@ -164,10 +175,6 @@ class Walk:
         now.place[run] = done
         now.saves[run] = 0
         self._next(run)
-        given_up = self.spent["wall"][run] >= self.horizon_s
-        if given_up.any():
-            over[at[given_up]] = True
-            at = at[~given_up]
         return at
 
     def _search(self, ends: Floats, at: Ints, place: Ints, limit: Floats) -> Ints:
@@ -209,17 +216,29 @@ class Walk:
             draws = self._drawn("invalid", run, places)
             tried = np.minimum(unusable(draws, self.scenario.invalid), saves)
             lost = useful + tried * self.interval
-            restart = restart + tried * self.scenario.retry_s
+            if self.scenario.retry_s:
+                restart = restart + tried * self.scenario.retry_s
             kept = saves - tried.astype(np.int64)
         self.now.needed[run] -= kept
         spent = self.spent
-        spent["wall"][run] += up + detection + restart
+        spent["up"][run] += up
         spent["checkpoint"][run] += np.maximum(up - saves * self.interval - useful, 0.0)
         spent["lost_work"][run] += lost
-        spent["detection"][run] += detection
-        spent["restart"][run] += restart
         spent["failures"][run] += 1.0
         spent["saves"][run] += saves
+        for name, cost in (("detection", detection), ("restart", restart)):
+            if not isinstance(cost, float):  # those are counted when all are settled
+                spent[name][run] += cost
+
+    def _settle(self) -> None:
+        """Count costs that are the same for every failure, and add wall clock up."""
+        d, r = self._constant
+        spent = self.spent
+        if d is not None:
+            spent["detection"] = spent["failures"] * d
+        if r is not None:
+            spent["restart"] = spent["failures"] * r
+        spent["wall"] = spent["up"] + spent["detection"] + spent["restart"]
 
     def _costs(self, run: Ints, places: Ints) -> tuple[Floats | float, Floats | float]:
         """Detection and restart, struck recoveries played again."""
@@ -258,13 +277,13 @@ class Walk:
     def _finish(self, run: Ints, up: Floats, saves: Ints) -> None:
         """Book the stretch in which the work was done."""
         trained = saves * self.interval - self.short
-        self.spent["wall"][run] += up
+        self.spent["up"][run] += up
         self.spent["checkpoint"][run] += np.maximum(up - trained, 0.0)
         self.spent["saves"][run] += saves
         self.finished[run] = True
 
 
-_SPENT = ("wall", "checkpoint", "lost_work", "detection", "restart", "failures", "saves")
+_SPENT = ("up", "wall", "checkpoint", "lost_work", "detection", "restart", "failures", "saves")
 
 
 def run_block(
