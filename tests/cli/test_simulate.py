@@ -151,7 +151,18 @@ def test_a_deadline_that_no_policy_can_meet_is_said(call: Call) -> None:
 
 
 def test_an_interval_shorter_than_a_drain_is_stretched_and_that_is_said(call: Call) -> None:
-    drain = ("--mode", "async", "--drain-steps", "30", "--step", "10s", "--tax", "0.1")
+    drain = (
+        "--work",
+        "20h",
+        "--mode",
+        "async",
+        "--drain-steps",
+        "30",
+        "--step",
+        "10s",
+        "--tax",
+        "0.1",
+    )
     found = document(call, *PLAIN, *drain, "--interval", "1m,5m")
     assert [row["interval_used_s"] for row in found["rows"]] == [300.0, 300.0]
     assert "row 1: the interval is shorter than a drain" in found["notes"][0]

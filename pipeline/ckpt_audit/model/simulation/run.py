@@ -16,12 +16,12 @@ from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.results import PolicyResult, Runs, Simulation
 from ckpt_audit.model.simulation.scenario import Scenario
 
-LEAST_BLOCK, MOST_BLOCK = 128, 4096
+LEAST_BLOCK, MOST_BLOCK = 512, 4096
 BLOCKS = 8  # into so many a simulation is cut where that gives blocks of a good size
 GIVEN_UP_AFTER = (10.0, 100.0)  # times the work, by how often failures come
 _MOST_FAILURES = 1e5  # of a run, before it is given up
 _KEPT_BYTES = 24 << 20
-_WORTH_A_POOL = 2e7  # saves and failures; fewer are done before other processes have started
+_WORTH_A_POOL = 1.5  # seconds; shorter ones are done before other processes have started
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,23 @@ def _block_sizes(runs: int) -> list[int]:
     return [min(size, runs - start) for start in range(0, runs, size)]
 
 
-def _events_ahead(task: _Task) -> float:
+def _time_ahead(task: _Task) -> float:
+    """Guess how long a task takes, seconds."""
     scenario = task.scenario
     failures = scenario.work_s / scenario.up.mean
-    saves = 0.0
-    if not renewal.applies(scenario, task.policy):
-        saves = scenario.work_s / scenario.interval(task.policy.shortest_s)
-    return task.size * (2.0 * failures + saves)
+    saves = scenario.work_s / scenario.interval(task.policy.shortest_s)
+    if renewal.applies(scenario, task.policy):
+        return task.size * failures * 3e-8
+    if walk.applies(scenario, task.policy):
+        return task.size * (saves * 2e-8 + failures * 1e-7)
+    return task.size * (saves + failures) * 2e-7
 
 
 def _run_all(
     tasks: Sequence[_Task], workers: int, tell: Callable[[int, int], None] | None
 ) -> list[Runs]:
     workers = min(workers, len(tasks))
-    if workers > 1 and sum(map(_events_ahead, tasks)) > _WORTH_A_POOL:
+    if workers > 1 and sum(map(_time_ahead, tasks)) > _WORTH_A_POOL:
         try:
             with ProcessPoolExecutor(
                 workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts
