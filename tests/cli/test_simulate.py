@@ -241,6 +241,8 @@ def test_measured_laws_come_from_the_window(
         assert found[f"{name}_s"] == pytest.approx(law.mean, abs=1e-5)
     assert laws.up is not None
     assert found["m_s"] == pytest.approx(laws.up.mean, abs=1e-5)
+    (note,) = (note for note in found["notes"] if "up-times" in note)
+    assert note.startswith(f"up-times were measured by {laws.n_failures} failures")
     given = document(call, *words, "--c", "2m", "--r", "0")
     assert (given["c_s"], given["r_s"], given["laws"]["c"]) == (120.0, 0.0, "constant")
     only = document(call, "simulate", "--m", "3h", "--c-law", "measured", *WORK)

@@ -404,10 +404,13 @@ def test_what_is_asked_of_a_simulation_is_checked() -> None:
         ([Policy.fixed(1.0)], {"runs": 0}, "1 or more"),
         ([Policy.fixed(1.0)], {"seed": -1}, "1 or more"),
         ([Policy.tiered(1.0, 2)], {}, "2 tiers"),
+        ([Policy.by_age((0.0, 1.0), (1e-8, 1.0))], {}, "1e.08 saves"),
     )
     for policies, options, said in refused:
         with pytest.raises(ValueError, match=said):
             simulate(scenario, policies, **options)
+    with pytest.raises(ValueError, match=r"1e.08 failures"):
+        simulate(replace(scenario, work_s=1e8), [Policy.fixed(1.0)])
     short = replace(scenario, drain=Drain(1000.0, 0.0, "overlap"))
     with pytest.raises(ValueError, match="on their way at once"):
         simulate(short, [Policy.fixed(1.0)], runs=1)

@@ -21,6 +21,7 @@ class MeasuredLaws:
     Attributes:
         up: Up-time between incidents, those that were cut off included.
         c, d, r: Exposed cost of a save, fault to detected, detected to the first step.
+        n_failures: Number of up-times that an event ended.
         why: Why there is no law of up-times, or None.
     """
 
@@ -28,6 +29,7 @@ class MeasuredLaws:
     c: Measured | None
     d: Measured | None
     r: Measured | None
+    n_failures: int
     why: str | None = None
 
 
@@ -43,12 +45,11 @@ def measured_laws(run: RunReport) -> MeasuredLaws:
     """
     events = {item.id for item in run.incidents if sets_interval(item)}
     lengths = [(item.end_at - item.start_at) / US_PER_S for item in run.uptime]
+    has_failed = [item.incident in events for item in run.uptime]
     up, why = None, run.estimate.refusal
     if why is None:
         try:
-            up = up_times(
-                np.maximum(lengths, _SHORTEST_S), [item.incident in events for item in run.uptime]
-            )
+            up = up_times(np.maximum(lengths, _SHORTEST_S), has_failed)
         except ValueError as error:
             why = str(error)
     unplanned = [item for item in run.incidents if item.kind != "planned" and not item.excluded]
@@ -57,6 +58,7 @@ def measured_laws(run: RunReport) -> MeasuredLaws:
         c=_law([save.cost_s for save in run.checkpoints]),
         d=_law([item.detection_s for item in run.incidents if is_event(item)]),
         r=_law([item.recovery_s for item in unplanned]),
+        n_failures=sum(has_failed),
         why=why,
     )
 

@@ -13,7 +13,7 @@ import typer
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.session import Session, split_list
-from ckpt_audit.cli.simulate_options import Given, policies_of, scenario_of, seconds
+from ckpt_audit.cli.simulate_options import MEASURED, Given, policies_of, scenario_of, seconds
 from ckpt_audit.cli.simulate_text import text
 from ckpt_audit.errors import UsageError
 from ckpt_audit.units import S_PER_MIN, format_duration
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ckpt_audit.audit.samples import MeasuredLaws
     from ckpt_audit.documents import Json
 
+MOST_RUNS = 1_000_000  # what they did fits into memory
 INTERVALS_MIN = (10.0, 20.0, 40.0, 60.0, 120.0)
 
 
@@ -139,7 +140,7 @@ Deadline = Annotated[
     Text, _option("--deadline", "DURATION", "Show the probability of being done by then.")
 ]
 NumberOfRuns = Annotated[
-    int, _option("--runs", "N", "How often the work is done. [default: 1000]", min=1)
+    int, _option("--runs", "N", "How often the work is done. [default: 1000]", min=1, max=MOST_RUNS)
 ]
 Seed = Annotated[int, _option("--seed", "N", "Of all random numbers. [default: 1]", min=0)]
 Workers = Annotated[
@@ -258,6 +259,8 @@ def _document(
     deadline_s = None if deadline is None else seconds("--deadline", deadline)
     horizon_s = max(simulation.give_up_after(scenario), deadline_s or 0.0)
     notes = list(_warned(scenario, policies, deadline_s))
+    if laws["up"] == MEASURED and measured is not None:
+        notes.append(_uncertain(measured.n_failures))
     with _progress(session) as tell:
         try:
             found = simulation.simulate(
@@ -293,6 +296,14 @@ def _warned(scenario: Any, policies: list[Any], deadline_s: float | None) -> Ite
                 f"row {at + 1}: the interval is shorter than a drain, and one drain runs at a "
                 f"time: {format_duration(scenario.interval(policy.shortest_s))} is used"
             )
+
+
+def _uncertain(n_failures: int) -> str:
+    """What error bars do not say of measured up-times."""
+    return (
+        f"up-times were measured by {n_failures} failures: chance alone moves their mean by "
+        f"{n_failures**-0.5:.0%}, and the error bars do not contain that"
+    )
 
 
 def _cores() -> int:

@@ -19,6 +19,7 @@ from ckpt_audit.model.simulation.scenario import Scenario
 LEAST_BLOCK, MOST_BLOCK = 512, 4096
 BLOCKS = 8  # into so many a simulation is cut where that gives blocks of a good size
 GIVEN_UP_AFTER = (10.0, 100.0)  # times the work, by how often failures come
+_MOST_EVENTS = 1e7  # of a run
 _MOST_FAILURES = 1e5  # of a run, before it is given up
 _KEPT_BYTES = 24 << 20
 _WORTH_A_POOL = 1.5  # seconds; shorter ones are done before other processes have started
@@ -69,8 +70,8 @@ def simulate(
         tell: is called with the numbers of blocks done and in all.
 
     Raises:
-        ValueError: there is no policy, a number is out of range, or a policy has other tiers than
-            the scenario.
+        ValueError: there is no policy, a number is out of range, a policy has other tiers than
+            the scenario, or a run has more saves or failures than anyone would wait for.
 
     >>> from ckpt_audit.model.simulation import Constant, Exponential, Policy, Scenario
     >>> day = Scenario(86400.0, Exponential(10800.0), (Constant(60.0),), r=Constant(600.0))
@@ -88,6 +89,7 @@ def simulate(
                 f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
                 f"{len(scenario.saves)}"
             )
+        _check_length(scenario, policy)
     horizon = give_up_after(scenario) if horizon_s is None else horizon_s
     sizes = _block_sizes(runs)
     tasks = [
@@ -112,6 +114,19 @@ def give_up_after(scenario: Scenario) -> float:
     """
     least, most = (times * scenario.work_s for times in GIVEN_UP_AFTER)
     return max(least, min(most, _MOST_FAILURES * scenario.up.mean))
+
+
+def _check_length(scenario: Scenario, policy: Policy) -> None:
+    """Refuse runs that would not end before the one who asks does."""
+    events = {"failures": scenario.work_s / scenario.up.mean}
+    if not renewal.applies(scenario, policy):
+        events["saves"] = scenario.work_s / scenario.interval(policy.shortest_s)
+    for name, number in events.items():
+        if number > _MOST_EVENTS:
+            raise ValueError(
+                f"a run would have {number:.0e} {name}, and at most {_MOST_EVENTS:.0e} are "
+                "simulated: simulate less work"
+            )
 
 
 def _block_sizes(runs: int) -> list[int]:
