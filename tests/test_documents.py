@@ -25,6 +25,8 @@ from ckpt_audit.documents import (
     schema,
 )
 from ckpt_audit.documents.calculator import model_document
+from ckpt_audit.documents.simulation import simulate_document
+from ckpt_audit.model.simulation import Constant, Policy, Scenario, simulate
 from tests.report.fixture_data import month
 
 
@@ -43,7 +45,17 @@ def all_documents(data: ReportData) -> dict[str, Json]:
         "runs": runs_document(run.run for run in data.runs),
         "check": check_document(State.OK, checks),
         "model": model_document(240.0, 21600.0, 300.0, 600.0, intervals=[2700.0, 3600.0]),
+        "simulate": simulated(),
     }
+
+
+def simulated() -> Json:
+    """One policy that ends, and one that never does."""
+    scenario = Scenario(3600.0, Constant(1000.0), (Constant(30.0),))
+    policies = [Policy.fixed(300.0), Policy.fixed(2000.0)]
+    laws = {"up": "constant", "c": "constant", "d": "constant", "r": "constant"}
+    found = simulate(scenario, policies, runs=3)
+    return simulate_document(found, laws=laws, mode="blocking", deadline_s=7200.0)
 
 
 def problems(name: str, document: Json) -> list[str]:

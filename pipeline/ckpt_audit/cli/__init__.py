@@ -26,6 +26,7 @@ from ckpt_audit.cli import (
     model,
     report,
     runs,
+    simulate,
 )
 from ckpt_audit.cli.command import ConfigFile, Db, Quiet, Verbose, Wait, help_text
 from ckpt_audit.cli.session import Common
@@ -86,6 +87,7 @@ for _module in (
     estimate,
     interval,
     model,
+    simulate,
     report,
     check,
     forget,

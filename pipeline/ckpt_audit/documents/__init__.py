@@ -20,7 +20,7 @@ from ckpt_audit.facts import Epoch, Finding, Incident, LedgerRow, Run, Source, W
 from ckpt_audit.reliability.sample import NOTHING, Sample
 from ckpt_audit.units import US_PER_S, iso
 
-DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "runs")
+DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "simulate", "runs")
 
 Json = dict[str, Any]
 

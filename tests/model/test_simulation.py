@@ -1,0 +1,446 @@
+"""The simulator against closed forms and known answers, and what it says of odd input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from ckpt_audit.model.simulation import (
+    BUCKETS,
+    Cascade,
+    Constant,
+    Drain,
+    Estimate,
+    Exponential,
+    FailureClass,
+    Lognormal,
+    Measured,
+    Policy,
+    PolicyResult,
+    Scenario,
+    Spares,
+    Weibull,
+    events,
+    parse_law,
+    renewal,
+    run,
+    simulate,
+    up_times,
+    walk,
+)
+from ckpt_audit.model.waste import RecoveryFailures, exact_shares, exact_waste
+
+M = 1000.0
+HOUR = 3600.0
+
+
+def one(
+    scenario: Scenario, policy: Policy, runs: int = 400, engine: object = None, seed: int = 7
+) -> PolicyResult:
+    """Simulate one policy, by one of the engines or by the one that is chosen for it."""
+    if engine is None:
+        return simulate(scenario, [policy], runs=runs, seed=seed).results[0]
+    found = engine.run_block(scenario, policy, seed, 0, runs, math.inf)  # type: ignore[attr-defined]
+    return PolicyResult(policy, found)
+
+
+def near(found: Estimate, want: float, also: float = 0.0) -> bool:
+    return abs(found.value - want) <= 4.0 * math.hypot(found.se, also)
+
+
+GRID = [
+    (c, i, dr, mode)
+    for c in (0.0, 10.0, 100.0, 500.0)
+    for i in (100.0, 440.0, 1500.0)
+    for dr, mode in ((0.0, "none"), (50.0, "none"), (200.0, "restore"), (200.0, "all"))
+]
+
+
+@pytest.mark.parametrize(("c", "interval", "dr", "mode"), GRID)
+def test_shares_are_the_exact_ones(
+    c: float, interval: float, dr: float, mode: RecoveryFailures
+) -> None:
+    d, r = 0.2 * dr, 0.8 * dr
+    scenario = Scenario(
+        60 * interval,
+        Exponential(M),
+        (Constant(c),),
+        d=Constant(d),
+        r=Constant(r),
+        recovery_failures=mode,
+    )
+    want = exact_shares(interval, c, M, d, r, mode)
+    found = one(scenario, Policy.fixed(interval), 600)
+    assert near(found.goodput, want.goodput)
+    assert near(found.share("checkpoint"), want.checkpoint)
+    assert near(found.share("lost_work"), want.lost_work)
+    assert near(found.share("detection"), want.detection)
+    assert near(found.share("restart"), want.recovery)
+
+
+@pytest.mark.parametrize("mode", ["none", "restore", "all"])
+@pytest.mark.parametrize("engine", [events, walk, renewal])
+def test_each_engine_gives_the_exact_goodput(engine: object, mode: RecoveryFailures) -> None:
+    scenario = Scenario(
+        20000.0,
+        Exponential(M),
+        (Constant(60.0),),
+        d=Constant(40.0),
+        r=Exponential(150.0) if mode == "none" else Constant(150.0),
+        recovery_failures=mode,
+    )
+    found = one(scenario, Policy.fixed(400.0), 1500, engine)
+    assert near(found.goodput, 1.0 - float(exact_waste(400.0, 60.0, M, 40.0, 150.0, mode)))
+
+
+def test_a_cost_that_varies_acts_through_its_laplace_transform() -> None:
+    # Drawn anew at each attempt, C counts as -M ln E[exp(-C/M)].
+    law = Lognormal(100.0, 1.2)
+    mu = math.log(law.mean) - law.sigma**2 / 2.0
+
+    def density(c: float) -> float:
+        return float(math.exp(-c / M) * stats.lognorm.pdf(c, law.sigma, scale=math.exp(mu)))
+
+    acts_as = -M * math.log(integrate.quad(density, 0.0, math.inf)[0])
+    assert acts_as < 97.0
+    scenario = Scenario(40000.0, Exponential(M), (law,), r=Constant(30.0))
+    for engine in (walk, events):
+        found = one(scenario, Policy.fixed(400.0), 1500, engine)
+        assert near(found.goodput, 1.0 - float(exact_waste(400.0, acts_as, M, 0.0, 30.0)))
+
+
+@pytest.mark.parametrize(("lag", "q"), [(0.0, 0.2), (200.0, 0.0), (200.0, 0.2)])
+def test_lag_and_unusable_saves(lag: float, q: float) -> None:
+    # E = (M + D + R) exp(L/M) (exp(P/M) - 1) (1 - q z) / (1 - q)
+    interval, c, dr = 400.0, 30.0, 60.0
+    z = math.exp(-(interval + c) / M)
+    expected = (M + dr) * math.exp(lag / M) * (1.0 / z - 1.0) * (1.0 - q * z) / (1.0 - q)
+    scenario = Scenario(
+        400 * interval, Exponential(M), (Constant(c),), r=Constant(dr), lag_s=lag, invalid=q
+    )
+    edge = lag / (400 * interval)  # the run ends with a save, and not when that can be restored
+    for engine in (renewal, events, *((walk,) if not lag else ())):
+        found = one(scenario, Policy.fixed(interval), 300, engine)
+        assert near(found.goodput, interval / expected, also=edge)
+
+
+def test_trying_an_unusable_save_costs_time() -> None:
+    # goodput = I sum (1 - q^n) S(nP) / (M + D + R + R_try sum q^n S(nP))
+    interval, c, q, retry, r = 100.0, 10.0, 0.4, 25.0, 60.0
+    n = np.arange(1, 400)
+    survives = np.exp(-n * (interval + c) / M)
+    want = interval * ((1 - q**n) * survives).sum() / (M + r + retry * (q**n * survives).sum())
+    scenario = Scenario(
+        30000.0, Exponential(M), (Constant(c),), r=Constant(r), invalid=q, retry_s=retry
+    )
+    for engine in (renewal, walk, events):
+        assert near(one(scenario, Policy.fixed(interval), 300, engine).goodput, float(want))
+
+
+@pytest.mark.parametrize(
+    ("shape", "waste"), [(0.5, 0.122258), (0.7, 0.130483), (1.0, 0.134968), (1.5, 0.136568)]
+)
+def test_weibull_up_times(shape: float, waste: float) -> None:
+    scenario = Scenario(20000.0, Weibull(1.0, shape), (Constant(0.01),))
+    found = one(scenario, Policy.fixed(math.sqrt(0.02)), 128)
+    assert near(found.goodput, 1.0 - waste, also=2e-6)
+
+
+def test_the_time_of_a_segment_has_the_known_mean_and_variance() -> None:
+    scenario = Scenario(19.0, Exponential(180.0), (Constant(1.0),), r=Constant(10.0))
+    wall = one(scenario, Policy.fixed(19.0), 100_000).runs.wall
+    assert abs(wall.mean() - 22.328623) < 4 * wall.std() / math.sqrt(wall.size)
+    squares = (wall - wall.mean()) ** 2
+    assert abs(squares.mean() - 55.478694) < 4 * squares.std() / math.sqrt(wall.size)
+
+
+def test_the_probability_of_a_deadline() -> None:
+    # 500 h of work at 20 minutes: mean 587.788 h, sd 5.075 h, P(590 h) = 0.670 by simulation.
+    minute = 60.0
+    scenario = Scenario(
+        500 * HOUR, Exponential(180 * minute), (Constant(minute),), r=Constant(10 * minute)
+    )
+    found = one(scenario, Policy.fixed(20 * minute), 20_000)
+    assert near(found.mean("wall"), 587.788 * HOUR)
+    assert found.runs.wall.std() == pytest.approx(5.075 * HOUR, rel=0.02)
+    by = found.by(590 * HOUR)
+    assert by.low < by.value < by.high
+    assert abs(by.value - 0.6703) < 4 * math.sqrt(0.67 * 0.33 / 20_000)
+    assert abs(by.value - NormalDist(587.788, 5.075).cdf(590.0)) < 0.012
+    median = found.finish(0.5)
+    assert median.low < median.value < median.high
+    assert found.by(median.value).value == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize(("clock", "goodput"), [("failure", 0.84870), ("restart", 0.84427)])
+def test_cascades(clock: str, goodput: float) -> None:
+    minute = 60.0
+    scenario = Scenario(
+        500 * HOUR,
+        Exponential(180 * minute),
+        (Constant(minute),),
+        r=Constant(10 * minute),
+        cascade=Cascade(0.1, 10 * minute, clock),  # type: ignore[arg-type]
+    )
+    found = one(scenario, Policy.fixed(18.974 * minute), 400)
+    assert near(found.goodput, goodput, also=2e-5)
+
+
+def test_two_tiers() -> None:
+    # C 10 and 300 s, M 3 h and 5 d, R 60 and 600 s: 0.0828 +- 0.0011 at every 34th save
+    local, rack = 1 / (3 * HOUR), 1 / (5 * 24 * HOUR)
+    scenario = Scenario(
+        15 * 24 * HOUR,
+        Exponential(1 / (local + rack)),
+        (Constant(10.0), Constant(310.0)),
+        r=Constant(60.0),
+        classes=(
+            FailureClass(local / (local + rack)),
+            FailureClass(rack / (local + rack), 1, r=Constant(600.0)),
+        ),
+    )
+    found = one(scenario, Policy.tiered(464.758, 34), 128)
+    assert near(found.goodput, 1 - 0.0828, also=0.0011)
+    every = one(scenario, Policy.tiered(464.758, 1), 16)
+    never = one(scenario, Policy.tiered(464.758, 340), 16)
+    assert max(every.goodput.value, never.goodput.value) < found.goodput.value - 0.02
+
+
+STEP, TAX, STEPS = 7.0, 0.03, 30
+M_16K = 50_000 * HOUR / 16_384
+
+
+@pytest.mark.parametrize(
+    ("rule", "k", "goodput"),
+    [
+        ("serial", 53, 0.915),
+        ("serial", 30, 0.910),
+        ("serial", 10, 0.910),
+        ("shrink", 30, 0.910),
+        ("shrink", 10, 0.928),
+        ("overlap", 53, 0.915),
+    ],
+)
+def test_a_drain_that_keeps_its_bytes_has_no_optimum_at_the_boundary(
+    rule: str, k: int, goodput: float
+) -> None:
+    scenario = Scenario(
+        200_000 * STEP,
+        Exponential(M_16K),
+        (Constant(0.0),),
+        d=Constant(90.0),
+        r=Constant(300.0),
+        drain=Drain(STEPS * STEP, TAX, rule),  # type: ignore[arg-type]
+    )
+    assert one(scenario, Policy.fixed(k * STEP), 200).goodput.value == pytest.approx(
+        goodput, abs=0.0015
+    )
+
+
+def test_a_drain_costs_what_its_equivalent_pause_costs() -> None:
+    # C = pause + tax x steps x step, and the lag multiplies the time per interval by exp(L/M).
+    work = STEPS * STEP
+    scenario = Scenario(
+        100_000 * STEP, Exponential(M_16K), (Constant(5.0),), drain=Drain(work, TAX)
+    )
+    found = one(scenario, Policy.fixed(100 * STEP), 400)
+    s = 100 * STEP + 5.0 + TAX * work
+    expected = M_16K * math.exp(work * (1 + TAX) / M_16K) * math.expm1(s / M_16K)
+    # The first interval after a restart has no drain beside it.
+    assert near(found.goodput, 100 * STEP / expected * math.exp(TAX * work / M_16K))
+
+
+def test_the_optimum_of_simulation_is_that_of_the_formula() -> None:
+    scenario = Scenario(60_000.0, Exponential(M), (Constant(20.0),), r=Constant(50.0))
+    intervals = (60.0, 100.0, 193.5, 350.0, 600.0)
+    found = simulate(scenario, [Policy.fixed(i) for i in intervals], runs=500)
+    assert intervals[found.best] == 193.5
+    want = [1 - float(exact_waste(i, 20.0, M, 0.0, 50.0)) for i in intervals]
+    got = [result.goodput.value for result in found.results]
+    assert np.argsort(got).tolist() == np.argsort(want).tolist()
+
+
+def test_policies_meet_the_same_failures() -> None:
+    scenario = Scenario(30_000.0, Exponential(M), (Constant(20.0),), r=Exponential(50.0))
+    found = simulate(scenario, [Policy.fixed(180.0), Policy.fixed(200.0)], runs=800)
+    paired = found.difference(0, 1)
+    apart = math.hypot(*(result.goodput.se for result in found.results))
+    assert paired.se < 0.5 * apart
+    want = float(exact_waste(200.0, 20.0, M, 0.0, 50.0) - exact_waste(180.0, 20.0, M, 0.0, 50.0))
+    assert near(paired, want)
+
+
+def test_error_bars_cover_the_truth_as_often_as_they_say() -> None:
+    scenario = Scenario(8_000.0, Exponential(M), (Constant(50.0),), r=Constant(50.0))
+    want = 1 - float(exact_waste(320.0, 50.0, M, 0.0, 50.0))
+    z = [
+        (found.value - want) / found.se
+        for found in (
+            one(scenario, Policy.fixed(320.0), 150, seed=seed).goodput for seed in range(300)
+        )
+    ]
+    assert 0.92 <= np.mean(np.abs(z) < 1.96) <= 0.98
+
+
+@pytest.mark.parametrize("work", [3_000.0, 40_000.0])
+def test_the_result_is_the_same_whatever_the_number_of_workers(
+    work: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_WORTH_A_POOL", 0.0)
+    monkeypatch.setattr(run, "LEAST_BLOCK", 128)
+    scenario = Scenario(work, Weibull(M, 0.7), (Lognormal(20.0, 0.5),), invalid=0.1)
+    policies = [Policy.fixed(150.0), Policy.by_age((0.0, 900.0), (100.0, 200.0))]
+    told: list[tuple[int, int]] = []
+    several = simulate(
+        scenario, policies, runs=300, workers=2, tell=lambda *done: told.append(done)
+    )
+    alone = simulate(scenario, policies, runs=300)
+    for a, b in zip(several.results, alone.results, strict=True):
+        for name in (*BUCKETS, "wall", "failures", "saves"):
+            assert getattr(a.runs, name).tolist() == getattr(b.runs, name).tolist()
+    assert told == [(n, 6) for n in range(1, 7)]
+    assert simulate(scenario, policies, runs=300, seed=2).results[0].goodput != (
+        alone.results[0].goodput
+    )
+
+
+def test_more_spares_wait_less() -> None:
+    scenario = Scenario(30_000.0, Exponential(500.0), (Constant(10.0),), r=Constant(20.0))
+    waits = []
+    for number in (0, 1, 2, 20):
+        found = one(
+            replace(scenario, spares=Spares(number, Constant(900.0))), Policy.fixed(90.0), 64
+        )
+        waits.append(found.share("spare_wait").value)
+    assert waits == sorted(waits, reverse=True)
+    assert waits[-1] == 0.0
+    plain = one(scenario, Policy.fixed(90.0), 64)
+    none = one(replace(scenario, spares=Spares(0, Constant(900.0))), Policy.fixed(90.0), 64)
+    # With no spare every failure waits for its own node to be repaired.
+    assert none.runs.spare_wait == pytest.approx(900.0 * none.runs.failures)
+    assert near(none.mean("failures"), plain.mean("failures").value, plain.mean("failures").se)
+
+
+def test_without_failures_the_time_is_work_and_saves() -> None:
+    scenario = Scenario(1000.0, Constant(1e12), (Constant(7.0),), r=Constant(50.0))
+    for interval, saves in ((100.0, 10), (300.0, 4), (1000.0, 1), (5000.0, 1)):
+        found = one(scenario, Policy.fixed(interval), 10)
+        assert found.runs.wall.tolist() == [1000.0 + 7.0 * saves] * 10
+        assert found.goodput.se == 0.0
+        assert found.runs.failures.sum() == 0
+        assert found.by(1000.0 + 7.0 * saves).value == 1.0
+        assert found.by(1000.0).value == 0.0
+
+
+def test_saves_longer_than_the_up_time_are_simulated_or_given_up() -> None:
+    hard = Scenario(300.0, Exponential(10.0), (Constant(30.0),))
+    found = one(hard, Policy.fixed(10.0), 64)
+    assert near(found.goodput, 1 - float(exact_waste(10.0, 30.0, 10.0)))
+    never = replace(hard, up=Constant(39.0))
+    given_up = one(never, Policy.fixed(10.0), 5)
+    assert not given_up.runs.finished.any()
+    assert given_up.goodput.value == 0.0
+    assert given_up.by(1e9).value == 0.0
+    assert given_up.finish(0.5).value == math.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"work_s": 0.0}, "work_s must be a positive"),
+        ({"up": Constant(0.0)}, "mean of up must be a positive"),
+        ({"invalid": 1.0}, "a run never ends"),
+        ({"invalid": -0.1}, "invalid must be from 0 to 1"),
+        ({"lag_s": -1.0}, "lag_s must be zero or a positive"),
+        ({"saves": ()}, "cost of a save"),
+        ({"classes": (FailureClass(0.5),)}, "must add up to 1"),
+        ({"classes": (FailureClass(1.0, tier=1),)}, "a tier that no save goes to"),
+        ({"recovery_failures": "some"}, "none, restore or all"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(change: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(Scenario(1.0, Constant(1.0), (Constant(1.0),)), **change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Policy.fixed(0.0), "intervals_s must be a positive"),
+        (lambda: Policy.by_age((1.0,), (5.0,)), "must begin at 0"),
+        (lambda: Policy.by_age((0.0, 0.0), (5.0, 6.0)), "rise"),
+        (lambda: Policy.by_age((0.0,), (5.0, 6.0)), "one interval for each"),
+        (lambda: Policy.tiered(5.0, 4, 6), "multiple"),
+        (lambda: Drain(1.0, 0.1, "fast"), "shrink, overlap or serial"),
+        (lambda: Cascade(1.5, 1.0), "from 0 to 1"),
+        (lambda: Cascade(0.5, 1.0, "never"), "restart or failure"),
+        (lambda: FailureClass(0.5, tier=-1), "negative"),
+        (lambda: Spares(-1, Constant(1.0)), "negative"),
+        (lambda: Measured(()), "at least one value"),
+        (lambda: Measured((1.0, 2.0), (1.0,)), "as many weights"),
+        (lambda: Weibull(1.0, 0.0), "shape must be a positive"),
+        (lambda: parse_law("weibull", 1.0), "is no law"),
+        (lambda: parse_law("weibull:x", 1.0), "is no shape"),
+        (lambda: parse_law("gamma:1", 1.0), "is no law"),
+        (lambda: up_times([1.0] * 9, [True] * 4 + [False] * 5), "only 4 measured"),
+        (lambda: up_times([1.0] * 9, [True] * 8), "needs to say"),
+    ],
+)
+def test_what_is_no_law_or_policy_is_refused(make: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make()  # type: ignore[operator]
+
+
+def test_what_is_asked_of_a_simulation_is_checked() -> None:
+    scenario = Scenario(1.0, Constant(1.0), (Constant(1.0),))
+    refused: Sequence[tuple[list[Policy], dict[str, int], str]] = (
+        ([], {}, "no policy"),
+        ([Policy.fixed(1.0)], {"runs": 0}, "1 or more"),
+        ([Policy.fixed(1.0)], {"seed": -1}, "1 or more"),
+        ([Policy.tiered(1.0, 2)], {}, "2 tiers"),
+        ([Policy.by_age((0.0, 1.0), (1e-8, 1.0))], {}, "1e.08 saves"),
+    )
+    for policies, options, said in refused:
+        with pytest.raises(ValueError, match=said):
+            simulate(scenario, policies, **options)
+    with pytest.raises(ValueError, match=r"1e.08 failures"):
+        simulate(replace(scenario, work_s=1e8), [Policy.fixed(1.0)])
+    short = replace(scenario, drain=Drain(1000.0, 0.0, "overlap"))
+    with pytest.raises(ValueError, match="on their way at once"):
+        simulate(short, [Policy.fixed(1.0)], runs=1)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Constant(3.0),
+        Exponential(3.0),
+        Weibull(3.0, 0.6),
+        Lognormal(3.0, 0.7),
+        Measured((1.0, 2.0, 6.0)),
+        up_times([1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 9.0], [1, 1, 0, 1, 1, 1, 0]),
+    ],
+)
+def test_a_law_draws_what_its_mean_says(law: Constant) -> None:
+    drawn = law.draw(np.random.default_rng(1), (200, 500))
+    assert drawn.shape == (200, 500)
+    assert abs(drawn.mean() - law.mean) <= 4 * drawn.std() / math.sqrt(drawn.size)
+    assert (drawn >= 0.0).all()
+
+
+def test_up_times_that_were_cut_off_are_not_taken_for_failures() -> None:
+    rng = np.random.default_rng(3)
+    true = rng.exponential(100.0, 4000)
+    seen = np.minimum(true, 60.0)
+    law = up_times(seen, (true <= 60.0).tolist())
+    assert law.mean == pytest.approx(100.0, rel=0.05)
+    assert seen[true <= 60.0].mean() < 30.0
+    drawn = law.draw(np.random.default_rng(4), (100_000,))
+    assert (drawn > 50.0).mean() == pytest.approx(math.exp(-0.5), abs=0.02)
+    assert (drawn > 200.0).mean() == pytest.approx(math.exp(-2.0), abs=0.02)
