@@ -16,6 +16,7 @@ from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import Correlation, LedgerLine, ReportData, RunReport
 from ckpt_audit.documents.estimate import epoch_row, run_estimate
+from ckpt_audit.documents.process import fleet_section
 from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.units import US_PER_S, iso
 
@@ -161,9 +162,18 @@ def _instant(since_epoch_s: float | None) -> str | None:
     return None if since_epoch_s is None else iso(round(since_epoch_s * US_PER_S))
 
 
-def estimate_document(data: ReportData) -> Json:
-    """M, C, D and R of every run."""
-    body = {"window": _window(data.window), "runs": [run_estimate(run, data) for run in data.runs]}
+def estimate_document(data: ReportData, accelerators: Sequence[int] = ()) -> Json:
+    """M, C, D and R of every run.
+
+    Args:
+        data: The report.
+        accelerators: Sizes of jobs that M is projected to, besides those of the runs.
+    """
+    body = {
+        "window": _window(data.window),
+        "runs": [run_estimate(run, data) for run in data.runs],
+        "fleet": fleet_section(data, tuple(accelerators)),
+    }
     return document("estimate", body)
 
 

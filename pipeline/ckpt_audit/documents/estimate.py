@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ckpt_audit.audit.data import Population, ReportData, RunEstimate, RunReport
 from ckpt_audit.audit.estimate import POPULATIONS
+from ckpt_audit.documents.process import process_sections, rate_section
 from ckpt_audit.facts import Epoch, Run
 from ckpt_audit.reliability.sample import NOTHING, Sample
 from ckpt_audit.units import iso
@@ -27,18 +28,19 @@ def run_estimate(run: RunReport, data: ReportData) -> Json:
     }
     for section in SECTIONS:
         found |= section(run.estimate)
-    return found
+    rates = data.fleet.rates if data.fleet else {}
+    return found | {"rate": rate_section(rates.get(run.run.run))}
 
 
 def _means(estimate: RunEstimate) -> Json:
     return {
-        "m": [_population(population) for population in estimate.populations]
+        "m": [_population(item) for item in (*estimate.populations, *estimate.by_epoch)]
         or [_refused(name, estimate.refusal) for name in POPULATIONS if estimate.refusal]
     }
 
 
-def _process(_estimate: RunEstimate) -> Json:
-    return {"shape": None, "trend": None}
+def _process(estimate: RunEstimate) -> Json:
+    return process_sections(estimate.process)
 
 
 def _costs(estimate: RunEstimate) -> Json:
@@ -77,7 +79,7 @@ def _population(population: Population) -> Json:
     mean = population.mean_time
     return {
         "population": population.population,
-        "epoch": None,
+        "epoch": population.epoch,
         "method": mean.method,
         "m_s": mean.m_s,
         "m_used_s": mean.m_used_s,
@@ -88,12 +90,15 @@ def _population(population: Population) -> Json:
         "exposure_s": mean.exposure_s,
         "calendar_s": population.calendar_s,
         "per_1000_acc_h": population.per_1000_acc_h,
+        "robust_low_s": population.robust.low_s if population.robust else None,
+        "robust_high_s": population.robust.high_s if population.robust else None,
     }
 
 
 def _refused(population: str, why: str) -> Json:
     """A population of which no M is given: nothing but the reason."""
-    names = "m_s m_used_s low_s high_s confidence incidents exposure_s calendar_s per_1000_acc_h"
+    names = "m_s m_used_s low_s high_s confidence incidents exposure_s calendar_s per_1000_acc_h "
+    names += "robust_low_s robust_high_s"
     return {"population": population, "epoch": None, "method": why} | dict.fromkeys(names.split())
 
 

@@ -241,11 +241,14 @@ def early_life(
         raise ValueError("a life ends before it begins")
     starts = np.array([start for start, _ in spans_s], dtype=np.float64)
     ends = np.array([end for _, end in spans_s], dtype=np.float64)
-    if any(not ((starts <= age) & (age <= ends)).any() for age in ages_s):
+    ages = np.asarray(ages_s, dtype=np.float64)
+    begun = np.searchsorted(np.sort(starts), ages, side="right")
+    over = np.searchsorted(np.sort(ends), ages, side="left")
+    if (begun <= over).any():
         raise ValueError("an event has an age at which nothing was watched")
     early = float(np.clip(np.minimum(ends, early_s) - starts, 0.0, None).sum())
     late = float((ends - starts).sum()) - early
     if not (early > 0.0 and late > 0.0):
         return None
-    n = sum(age <= early_s for age in ages_s)
-    return rate_ratio(n, early, len(ages_s) - n, late, confidence)
+    n = int((ages <= early_s).sum())
+    return rate_ratio(n, early, ages.size - n, late, confidence)
