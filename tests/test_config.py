@@ -210,13 +210,13 @@ def test_an_instant_outside_the_calendar(at: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('[[correction]]\naction = "split"\nincident = "a"\nreason = "x"\n'
-         '[[correction]]\naction = "splat"\n', 6),
+        (('[[correction]]\naction = "split"\nincident = "a"\nreason = "x"\n'
+         '[[correction]]\naction = "splat"\nreason = "y"\n'), 6),
         # what stands in a long string or a comment is no table
-        ('[[correction]]\naction = "split"\nincident = "a"\nreason = """\n[[correction]]\n"""\n'
-         '# [[correction]]\n[[correction]]\naction = "split"\nreason = " "\nincident = "b"\n', 10),
-        ('[[planned_window]]\nstart = 2026-05-01\nend = 2026-05-02\n'
-         '[[planned_window]]\nstart = 2026-05-02\nend = 2026-05-01\n', 6),
+        (('[[correction]]\naction = "split"\nincident = "a"\nreason = """\n[[correction]]\n"""\n'
+         '# [[correction]]\n[[correction]]\naction = "split"\nreason = " "\nincident = "b"\n'), 10),
+        (('[[planned_window]]\nstart = 2026-05-01\nend = 2026-05-02\n'
+         '[[planned_window]]\nstart = 2026-05-02\nend = 2026-05-01\n'), 6),
         ('[[source]]\nmatch = "a"\n[[source]]\nrun = "b"\n', 3),
         ('correction = [{action = "split", incident = "a", reason = "x"}, {action = "b"}]\n', 1),
     ],
