@@ -89,6 +89,11 @@ class Observed:
     launches: tuple[int, int]
     n_unrecorded: int = 0
 
+    @property
+    def counted_saves(self) -> tuple[Checkpoint, ...]:
+        """The saves without those of stretches that a person excluded."""
+        return tuple(save for save in self.checkpoints if not save.excluded)
+
 
 def exposure_s(uptime: Iterable[UpTime]) -> float:
     """Sum of the up-time, seconds."""
@@ -149,15 +154,16 @@ def estimate(observed: Observed) -> RunEstimate:
         item for item in observed.incidents if item.kind != "planned" and not item.excluded
     ]
     launches, reached = observed.launches
+    saves = observed.counted_saves
     refusal = INCOMPLETE if observed.n_unrecorded else None
     return RunEstimate(
         populations=() if refusal else _populations(observed),
-        c=summarise([save.cost_s for save in observed.checkpoints if save.cost_s is not None]),
+        c=summarise([save.cost_s for save in saves if save.cost_s is not None]),
         d=summarise([item.detection_s for item in events if item.detection_s is not None]),
         r=summarise([item.recovery_s for item in unplanned if item.recovery_s is not None]),
         launches=launches,
         launches_reached_step=reached,
         refusal=refusal,
-        c_block=summarise([s.block_s for s in observed.checkpoints if s.block_s is not None]),
-        c_commit=summarise([s.commit_s for s in observed.checkpoints if s.commit_s is not None]),
+        c_block=summarise([s.block_s for s in saves if s.block_s is not None]),
+        c_commit=summarise([s.commit_s for s in saves if s.commit_s is not None]),
     )
