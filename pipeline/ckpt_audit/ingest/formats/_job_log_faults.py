@@ -277,8 +277,8 @@ FAULT_RULES: tuple[Rule, ...] = (
         ),
         re.compile(
             r"(?:\[Errno |\(os error |Os \{ code: )(?P<errno>28|5|116|122)(?=[\]),])"
-            r"|(?P<code>No space left on device|Input/output error|Stale file handle|Disk quota exceeded"
-            r"|transport endpoint shutdown)"
+            r"|(?P<code>No space left on device|Input/output error|Stale file handle"
+            r"|Disk quota exceeded|transport endpoint shutdown)"
         ),
         "OSError: [Errno 28] No space left on device",
         refine=_storage,
