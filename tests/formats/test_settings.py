@@ -34,6 +34,7 @@ def test_the_interval_between_saves(line: str) -> None:
         "eval_save_steps=500,",
         "    every_n_train_steps: null",
         "  checkpoint_factor ............... None",
+        "  checkpoint_factor ............... 2...........................updated",
         "--checkpoint.interval_unit 5",
         "# save_steps=500, was too few",
     ],

@@ -53,7 +53,8 @@ SETTING_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         # MaxText; TrainingArguments of Transformers; Lightning and NeMo as YAML; GPT-NeoX; the
-        # command line of torchtitan, which a shell prints with -x
+        # command line of torchtitan, which a shell prints with -x. GPT-NeoX means a factor by it
+        # where it saves at powers: those have one digit
         "save_every",
         EventKind.SETTING,
         (
@@ -65,7 +66,7 @@ SETTING_RULES: tuple[Rule, ...] = (
         ),
         re.compile(
             r"(?:Config param checkpoint_period: |^save_steps=|^ {0,20}every_n_train_steps: "
-            r"|^ {0,8}checkpoint_factor \.{2,60} |--checkpoint\.interval[ =]{1,4})"
+            r"|^ {0,8}checkpoint_factor \.{2,60} (?=\d\d)|--checkpoint\.interval[ =]{1,4})"
             r"(?P<code>[1-9]\d{0,11})(?=,?\s*$|\.{2}|(?<=\d)\s+-| \\)"
         ),
         "Config param checkpoint_period: 500",
