@@ -141,7 +141,10 @@ def test_saves_longer_than_the_up_time_are_said(call: Call) -> None:
     assert (row["finished"], row["goodput"], row["p_deadline"]) == (0.0, 0.0, 0.0)
     assert (row["finish_median_s"], row["finish_mean_s"]) == (None, None)
     assert "20 of 20 runs were given up" in never["notes"][1]
-    assert " never " in call(*words, "--runs", "20", "--law", "constant").out
+    text = call(*words, "--runs", "20", "--law", "constant", "--interval", "3m").out
+    assert " never " in text
+    assert "best: none; no policy keeps any training" in text
+    assert "cannot tell" not in text
 
 
 def test_a_deadline_that_no_policy_can_meet_is_said(call: Call) -> None:
