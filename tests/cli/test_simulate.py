@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,6 +122,30 @@ def test_laws(call: Call, words: list[str], laws: dict[str, str]) -> None:
     assert found["rows"][0]["finish_median_s"] != plain["rows"][0]["finish_median_s"]
     for name in ("c_s", "m_s", "d_s", "r_s"):
         assert found[name] == plain[name]
+
+
+def test_everything_at_once(call: Call) -> None:
+    found = document(
+        call,
+        *"simulate --c 1m --m 3h --d 0 --r 10m --work 500h --interval 2m,5m,19m".split(),
+        *"--law weibull:0.7 --mode async --drain-steps 30 --tax 0.03 --step 7s".split(),
+        *"--drain-rule serial --cascade 0.1:10m --invalid 0.02 --deadline 30d".split(),
+        *"--runs 200 --seed 1".split(),
+    )
+    goodput = [row["goodput"] for row in found["rows"]]
+    assert goodput == sorted(goodput)
+    assert found["rows"][0]["interval_used_s"] == 210.0
+    assert [row["tax"] > 0.0 for row in found["rows"]] == [True] * 3
+
+
+def test_the_docs_name_every_key_of_a_row(call: Call) -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "simulation.md").read_text()
+    found = document(call, *PLAIN, "--interval", "19m")
+    for key in (*found, *found["rows"][0]):
+        if key in ("schema", "version", "rows"):
+            continue
+        bounds = key.replace("_low_s", "_s").replace("_high_s", "_s")
+        assert f"`{key}`" in text or f"`{bounds}`" in text, key
 
 
 def test_without_failures(call: Call) -> None:
