@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
+from multiprocessing import active_children
 from statistics import NormalDist
 
 import numpy as np
@@ -308,6 +310,29 @@ def test_the_result_is_the_same_whatever_the_number_of_workers(
     assert simulate(scenario, policies, runs=300, seed=2).results[0].goodput != (
         alone.results[0].goodput
     )
+
+
+def test_who_is_interrupted_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LEAST_BLOCK", 4)
+    scenario = Scenario(6e8, Exponential(M), (Constant(20.0),))  # minutes, save by save
+    policies = [Policy.fixed(1e6), Policy.by_age((0.0, 300.0), (100.0, 200.0))]
+    quick = replace(scenario, up=Constant(1e12))
+
+    def stop(_done: int, _all: int) -> None:
+        raise KeyboardInterrupt
+
+    tasks = [
+        run._Task(quick, policies[0], 1, 0, 4, math.inf),
+        run._Task(scenario, policies[1], 1, 0, 4, math.inf),
+        run._Task(scenario, policies[1], 1, 1, 4, math.inf),
+    ]
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run._run_all(tasks, 2, stop)
+    assert time.monotonic() - start < 10.0
+    for child in active_children():
+        child.join(5.0)
+    assert not active_children()
 
 
 def test_more_spares_wait_less() -> None:

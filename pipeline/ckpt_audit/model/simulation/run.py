@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 import numpy as np
 
@@ -170,6 +170,7 @@ def _run_all(
 def _in_pool(
     pool: Executor, tasks: Sequence[_Task], tell: Callable[[int, int], None] | None
 ) -> list[Runs]:
+    others = set(active_children())
     waiting = [pool.submit(task.run) for task in tasks]
     done = []
     try:
@@ -179,6 +180,8 @@ def _in_pool(
                 tell(len(done), len(tasks))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:  # what they have begun can take minutes
+            process.terminate()
         raise
     return done
 
