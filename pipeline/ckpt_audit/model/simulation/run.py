@@ -79,17 +79,9 @@ def simulate(
     >>> [round(result.goodput.value, 2) for result in found.results]
     [0.78, 0.85]
     """
-    if not policies:
-        raise ValueError("there is no policy to simulate")
     if runs < 1 or workers < 1 or seed < 0:
         raise ValueError("runs and workers must be 1 or more, and the seed 0 or more")
-    for policy in policies:
-        if policy.n_tiers != len(scenario.saves):
-            raise ValueError(
-                f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
-                f"{len(scenario.saves)}"
-            )
-        _check_length(scenario, policy)
+    _check(scenario, policies)
     horizon = give_up_after(scenario) if horizon_s is None else horizon_s
     sizes = _block_sizes(runs)
     tasks = [
@@ -114,6 +106,19 @@ def give_up_after(scenario: Scenario) -> float:
     """
     least, most = (times * scenario.work_s for times in GIVEN_UP_AFTER)
     return max(least, min(most, _MOST_FAILURES * scenario.up.mean))
+
+
+def _check(scenario: Scenario, policies: Sequence[Policy]) -> None:
+    """Refuse policies that do not fit the scenario."""
+    if not policies:
+        raise ValueError("there is no policy to simulate")
+    for policy in policies:
+        if policy.n_tiers != len(scenario.saves):
+            raise ValueError(
+                f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
+                f"{len(scenario.saves)}"
+            )
+        _check_length(scenario, policy)
 
 
 def _check_length(scenario: Scenario, policy: Policy) -> None:
