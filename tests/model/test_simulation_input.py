@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ckpt_audit.model.simulation import (
     Cascade,
@@ -25,6 +27,7 @@ from ckpt_audit.model.simulation import (
     simulate,
     up_times,
 )
+from ckpt_audit.model.simulation.laws import standard_normals
 
 
 @pytest.mark.parametrize(
@@ -121,3 +124,18 @@ def test_up_times_that_were_cut_off_are_not_taken_for_failures() -> None:
     drawn = law.draw(np.random.default_rng(4), (100_000,))
     assert (drawn > 50.0).mean() == pytest.approx(math.exp(-0.5), abs=0.02)
     assert (drawn > 200.0).mean() == pytest.approx(math.exp(-2.0), abs=0.02)
+
+
+def test_normal_numbers_are_normal() -> None:
+    drawn = standard_normals(np.random.default_rng(5), (1001, 999))
+    assert drawn.shape == (1001, 999)
+    assert stats.kstest(drawn[:, :400].ravel(), "norm").pvalue > 1e-4
+    # Both numbers of a point, and points one after the other, know nothing of each other.
+    flat = drawn.ravel()
+    half = (flat.size + 1) // 2
+    for a, b in ((flat[: half - 1], flat[half:]), (flat[:-1], flat[1:])):
+        assert abs(np.corrcoef(a, b)[0, 1]) < 4 / math.sqrt(a.size)
+        assert abs(np.corrcoef(a**2, b**2)[0, 1]) < 4 / math.sqrt(a.size)
+    for x in (2.0, 3.0, 4.0):
+        tail = 2 * NormalDist().cdf(-x)
+        assert abs((np.abs(flat) > x).mean() - tail) < 4 * math.sqrt(tail / flat.size)
