@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ckpt_audit.model.simulation import Policy, Runs, Scenario
-from ckpt_audit.model.simulation.renewal import SLACK
+from ckpt_audit.model.simulation.pattern import SLACK
 from ckpt_audit.model.simulation.streams import Streams
 from ckpt_audit.model.simulation.walk import SAVES
 
