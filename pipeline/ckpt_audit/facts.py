@@ -196,6 +196,27 @@ class UpTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Lifetime:
+    """Up-time of one attempt from the first step on, and what ended it: the input of all rates.
+
+    Attributes:
+        n_accelerators: Of the attempt; None where it is not known.
+        kind: Kind of the incident that ended it; None: it was cut off.
+        cause: Of that incident.
+        is_secondary: It struck before the recovery of another was complete.
+    """
+
+    run: str
+    attempt: int
+    start_at: int
+    end_at: int
+    n_accelerators: int | None
+    kind: str | None
+    cause: str | None
+    is_secondary: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """One point of the progress line of a run."""
 
