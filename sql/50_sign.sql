@@ -25,7 +25,15 @@ WITH own AS (
         event.attempt,
         event.source_id,
         event.line_no,
-        event.kind,
+        -- what cannot be read once steps are done is not what the program began from
+        CASE
+            WHEN
+                event.kind = 'load_failed'
+                AND event.is_own
+                AND event.line_no > attempt.first_step_line
+                THEN 'traceback'
+            ELSE event.kind
+        END AS kind,
         event.code,
         event.node,
         event.logged_at,

@@ -213,7 +213,8 @@ named AS (
                 WHEN
                     ruled.cause_from = 'hardware'
                     AND judged.sign_kind IN (
-                        'xid', 'link_down', 'node_state', 'host_memory_error'
+                        'xid', 'sxid', 'link_down', 'node_state', 'host_memory_error',
+                        'kernel_fault'
                     )
                     AND judged.sign_cause NOT IN ('unknown', 'software')
                     THEN judged.sign_cause

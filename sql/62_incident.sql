@@ -667,6 +667,21 @@ word AS (
     INNER JOIN moment ON corrected.run = moment.run AND corrected.incident = moment.incident
     INNER JOIN correction ON list_contains(corrected.ordinals, correction.ordinal)
     GROUP BY corrected.run, corrected.incident
+),
+
+excluded AS (
+    SELECT
+        moment.run,
+        moment.incident,
+        list('exclude: ' || correction.reason ORDER BY correction.ordinal) AS overruled
+    FROM moment
+    INNER JOIN correction
+        ON
+            correction.action = 'exclude'
+            AND coalesce(correction.run = moment.run, TRUE)
+            AND moment.fault_at >= correction.start_at
+            AND moment.fault_at < correction.end_at
+    GROUP BY moment.run, moment.incident
 )
 
 SELECT
@@ -829,20 +844,13 @@ SELECT
     coalesce(culprit_domain.domains, []) AS domains,
     members.ends,
     coalesce(word.ordinals, []) AS corrected_by,
-    coalesce(word.overruled, []) AS overruled,
-    (
-        SELECT count(*) > 0
-        FROM correction
-        WHERE
-            correction.action = 'exclude'
-            AND coalesce(correction.run = moment.run, TRUE)
-            AND moment.fault_at >= correction.start_at
-            AND moment.fault_at < correction.end_at
-    ) AS is_excluded
+    list_concat(coalesce(word.overruled, []), coalesce(excluded.overruled, [])) AS overruled,
+    excluded.overruled IS NOT NULL AS is_excluded
 FROM moment
 INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
 LEFT JOIN thrown_steps
     ON moment.run = thrown_steps.run AND moment.incident = thrown_steps.incident
+LEFT JOIN excluded ON moment.run = excluded.run AND moment.incident = excluded.incident
 LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
 LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
 LEFT JOIN last_line ON moment.run = last_line.run AND moment.attempt = last_line.attempt

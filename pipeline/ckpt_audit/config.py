@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from ckpt_audit.printable import printable
 from ckpt_audit.units import format_duration, iso
 
 DEFAULT = "default"
@@ -272,4 +273,4 @@ def _text(name: str, value: object) -> str:
         return format_duration(value)
     if name.endswith("_at") and isinstance(value, int):
         return str(iso(value))
-    return str(value)
+    return printable(str(value))  # it goes to pages

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ckpt_audit.config import Correction
+from ckpt_audit.printable import printable
 
 Row = dict[str, str | int | None]
 
@@ -58,6 +59,7 @@ def _row(one: Correction, last: dict[tuple[str, str | None], Correction], file: 
     if not is_superseded:
         row |= dict.fromkeys(stale)
     return row | {
+        "reason": printable(one.reason),  # it goes to pages and terminals
         "line": one.line,
         "place": f"{file}:{one.line}" if one.line else file,
         "superseded_by": _line(later[-1]) if is_superseded else None,

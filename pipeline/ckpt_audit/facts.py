@@ -179,6 +179,7 @@ class Checkpoint:
     block_s: float | None = None  # pause of the training
     commit_s: float | None = None  # from its begin to durable
     deleted_at: int | None = None
+    excluded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ class EventKind(StrEnum):
     LINK_UP = "link_up"
     STORAGE_ERROR = "storage_error"
     HOST_MEMORY_ERROR = "host_memory_error"  # kernel: memory that could not be corrected
+    SXID = "sxid"  # kernel: a fatal error of an NVSwitch; code = number
+    KERNEL_FAULT = "kernel_fault"  # code = what; duration_us = how long it had been stuck
     NETWORK_ERROR = "network_error"  # NCCL/socket/IB error lines that are no watchdog time-out
     STAGED = "staged"  # an asynchronous save has its copy: training goes on
     SAVE_FAILED = "save_failed"  # the framework says that a save did not succeed

@@ -47,6 +47,8 @@ def line_of(text: str, key: str, table: str | None = None, row: int | None = Non
             end = min(later, default=len(lines) + 1)
             inside = range(begin + 1, end)
             return next((n for n in inside if wanted.search(lines[n - 1])), begin)
+        if table is not None and not rows:  # written inline
+            return line_of(text, table)
     by_line = {number: name for number, name, _ in heads}
     section = ""
     for number, line in enumerate(lines, start=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,6 +124,30 @@ def test_laws(call: Call, words: list[str], laws: dict[str, str]) -> None:
         assert found[name] == plain[name]
 
 
+def test_everything_at_once(call: Call) -> None:
+    found = document(
+        call,
+        *"simulate --c 1m --m 3h --d 0 --r 10m --work 500h --interval 2m,5m,19m".split(),
+        *"--law weibull:0.7 --mode async --drain-steps 30 --tax 0.03 --step 7s".split(),
+        *"--drain-rule serial --cascade 0.1:10m --invalid 0.02 --deadline 30d".split(),
+        *"--runs 200 --seed 1".split(),
+    )
+    goodput = [row["goodput"] for row in found["rows"]]
+    assert goodput == sorted(goodput)
+    assert found["rows"][0]["interval_used_s"] == 210.0
+    assert [row["tax"] > 0.0 for row in found["rows"]] == [True] * 3
+
+
+def test_the_docs_name_every_key_of_a_row(call: Call) -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "simulation.md").read_text()
+    found = document(call, *PLAIN, "--interval", "19m")
+    for key in (*found, *found["rows"][0]):
+        if key in ("schema", "version", "rows"):
+            continue
+        bounds = key.replace("_low_s", "_s").replace("_high_s", "_s")
+        assert f"`{key}`" in text or f"`{bounds}`" in text, key
+
+
 def test_without_failures(call: Call) -> None:
     words = ["simulate", "--c", "1m", "--m", "never", "--work", "10h", "--interval", "20m"]
     (row,) = document(call, *words, "--runs", "5")["rows"]
@@ -141,7 +166,10 @@ def test_saves_longer_than_the_up_time_are_said(call: Call) -> None:
     assert (row["finished"], row["goodput"], row["p_deadline"]) == (0.0, 0.0, 0.0)
     assert (row["finish_median_s"], row["finish_mean_s"]) == (None, None)
     assert "20 of 20 runs were given up" in never["notes"][1]
-    assert " never " in call(*words, "--runs", "20", "--law", "constant").out
+    text = call(*words, "--runs", "20", "--law", "constant", "--interval", "3m").out
+    assert " never " in text
+    assert "best: none; no policy keeps any training" in text
+    assert "cannot tell" not in text
 
 
 def test_a_deadline_that_no_policy_can_meet_is_said(call: Call) -> None:

@@ -350,3 +350,60 @@ def test_a_source_read_in_the_wrong_zone_is_forgotten(
     for item in (*right.values(), *plain.values()):
         item.pop("evidence", None)
     assert right == plain
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_borders_of_what_is_excluded(
+    corrected: Callable[[str], Site], plain: dict[str, Json], moved: bool
+) -> None:
+    """It begins with its first instant and ends before its last: saves, launches, incidents."""
+    fault = plain[HANG]["fault_at"]
+    other = "2026-05-30T20:40:00Z"
+    start, end = (other, fault) if moved else (fault, "2026-05-30T21:00:00Z")
+    here = corrected(_one(action="exclude", start=start, end=end, reason="acceptance test"))
+    found = _incidents(here)[HANG]
+    assert found["excluded"] is not moved
+    assert found["overruled"] == ([] if moved else ["exclude: acceptance test"])
+    estimate = here.json("report", *ALL)["estimate"]["runs"][0]
+    m = {row["population"]: row for row in estimate["m"]}
+    assert m["all"]["incidents"] == (2 if moved else 1)
+
+
+def test_saves_and_launches_in_what_is_excluded(corrected: Callable[[str], Site]) -> None:
+    """Twice the same stretch in two pieces that overlap is once the whole."""
+    whole = corrected("").json("report", *ALL)["estimate"]["runs"][0]
+    text = _one(
+        action="exclude", start="2026-05-30T20:00:00Z", end="2026-05-30T20:33:00Z", reason="a"
+    )
+    pieces = _one(
+        action="exclude", start="2026-05-30T20:00:00Z", end="2026-05-30T20:25:00Z", reason="a"
+    ) + _one(action="exclude", start="2026-05-30T20:10:00Z", end="2026-05-30T20:33:00Z", reason="b")
+    here = corrected(text)
+    once = here.json("report", *ALL)
+    cut = once["estimate"]["runs"][0]
+    # three of the saves and of the launches lie in it
+    assert (whole["c"]["n"], whole["launches"]["n"]) == (13, 5)
+    assert (cut["c"]["n"], cut["launches"]["n"]) == (10, 2)
+    twice = corrected(pieces).json("report", *ALL)
+    assert twice["estimate"] == once["estimate"]
+    assert twice["ledger"] == once["ledger"]
+
+
+HOSTILE = r"<script>alert(1)</script> \u001b[31mred\nnext \u202e=1+1"
+
+
+def test_a_hostile_reason(corrected: Callable[[str], Site]) -> None:
+    here = corrected(
+        f'[[correction]]\naction = "reclassify"\nincident = "{HANG}"\ncause = "data"\n'
+        f'reason = "{HOSTILE}"\n'
+    )
+    for words in (("incidents", *ALL), ("explain", HANG), ("incidents", *ALL, "--csv")):
+        text = here.run(*words)
+        assert "red" in text, words
+        assert "\x1b" not in text, words
+        assert "\u202e" not in text, words
+    here.run("report", *ALL, "-o", here.folder / "page.html")
+    page = (here.folder / "page.html").read_text()
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert(1)" not in page
+    assert "\x1b" not in page

@@ -372,15 +372,15 @@ COUNTS = {
     },
     "gpt_neox/scaling-0.1_70M_512step_59807359.out": {
         "neox": 512, "deepspeed_pipe": 512, "deepspeed_rank": 512, "launch": 3, "anchor": 1,
-        "save_started": 2, "save_done": 2, "evaluation": 6, "program_exit": 1, "setting": 1,
+        "save_started": 2, "save_done": 2, "evaluation": 6, "program_exit": 1, "setting": 2,
     },
     "gpt_neox/scaling-0.2_70M_5_59818958.out": {
         "launch": 3, "anchor": 1, "load_started": 1, "load_done": 2, "save_started": 1,
-        "save_done": 1, "evaluation": 2, "program_exit": 1, "setting": 1,
+        "save_done": 1, "evaluation": 2, "program_exit": 1, "setting": 2,
     },
     "gpt_neox/llemma_debug_0_62691629.out": {
         "launch": 3, "anchor": 1, "load_started": 1, "load_done": 2, "evaluation": 1,
-        "accelerator_oom": 1, "launcher_failure": 1, "setting": 1,
+        "accelerator_oom": 1, "launcher_failure": 1, "setting": 2,
     },
     "deepspeed/dschat_actor_opt-1.3b_critic_opt-350m_globalBatchSize64.log": {
         "deepspeed_rank": 94, "program_exit": 1, "launch": 1,

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ckpt_audit.model.simulation import Policy, Runs, Scenario
-from ckpt_audit.model.simulation.renewal import SLACK
+from ckpt_audit.model.simulation.pattern import SLACK
 from ckpt_audit.model.simulation.streams import Streams
+from ckpt_audit.model.simulation.walk import SAVES
 
 BUCKETS = ("retained", "checkpoint", "tax", "lost_work", "detection", "restart", "spare_wait")
 COUNTS = ("failures", "saves")
@@ -45,6 +46,7 @@ class Draws:
     per_failure: bool
     costs: Iterator[float] | None = None
     rows: list[dict[str, float]] = field(default_factory=list)
+    ahead: list[float] = field(default_factory=list)
 
     def of(self, name: str, row: int, second: bool = False) -> float:
         while row >= len(self.rows):
@@ -62,8 +64,11 @@ class Draws:
     def save(self, tier: int) -> float:
         if self.costs is not None:
             return next(self.costs)
-        law = self.scenario.saves[tier]
-        return float(law.draw(self.streams.rng("save"), (1,))[0])
+        if not self.ahead:  # the engine that draws per failure draws saves ahead
+            number = SAVES if self.per_failure else 1
+            law = self.scenario.saves[tier]
+            self.ahead = law.draw(self.streams.rng("save"), (number, 1))[::-1, 0].tolist()
+        return self.ahead.pop()
 
     def is_valid(self) -> bool:
         if self.per_failure or self.scenario.invalid == 0.0:

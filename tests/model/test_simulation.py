@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Sequence
+import os
+import time
 from dataclasses import replace
+from multiprocessing import active_children
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -20,18 +24,15 @@ from ckpt_audit.model.simulation import (
     Exponential,
     FailureClass,
     Lognormal,
-    Measured,
     Policy,
     PolicyResult,
     Scenario,
     Spares,
     Weibull,
     events,
-    parse_law,
     renewal,
     run,
     simulate,
-    up_times,
     walk,
 )
 from ckpt_audit.model.waste import RecoveryFailures, exact_shares, exact_waste
@@ -82,6 +83,18 @@ def test_shares_are_the_exact_ones(
     assert near(found.share("lost_work"), want.lost_work)
     assert near(found.share("detection"), want.detection)
     assert near(found.share("restart"), want.recovery)
+
+
+KNOWN = list(csv.DictReader((Path(__file__).parent / "waste_known.csv").read_text().splitlines()))
+
+
+@pytest.mark.parametrize("row", KNOWN, ids=lambda row: f"{row['c_over_m']}-{row['dr_over_m']}")
+def test_the_known_table(row: dict[str, str]) -> None:
+    c, dr, interval = float(row["c_over_m"]), float(row["dr_over_m"]), float(row["young"])
+    work = interval * round(30 / interval)
+    scenario = Scenario(work, Exponential(1.0), (Constant(c),), r=Constant(dr))
+    found = one(scenario, Policy.fixed(interval))
+    assert near(found.goodput, 1.0 - float(row["waste_at_young"]))
 
 
 @pytest.mark.parametrize("mode", ["none", "restore", "all"])
@@ -310,6 +323,40 @@ def test_the_result_is_the_same_whatever_the_number_of_workers(
     )
 
 
+def test_who_is_interrupted_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LEAST_BLOCK", 4)
+    scenario = Scenario(6e8, Exponential(M), (Constant(20.0),))  # minutes, save by save
+    policies = [Policy.fixed(1e6), Policy.by_age((0.0, 300.0), (100.0, 200.0))]
+    quick = replace(scenario, up=Constant(1e12))
+
+    started: list[int] = []
+
+    def stop(_done: int, _all: int) -> None:
+        started.extend(child.pid or 0 for child in active_children())
+        raise KeyboardInterrupt
+
+    def is_there(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    tasks = [
+        run._Task(quick, policies[0], 1, 0, 4, math.inf),
+        run._Task(scenario, policies[1], 1, 0, 4, math.inf),
+        run._Task(scenario, policies[1], 1, 1, 4, math.inf),
+    ]
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run._run_all(tasks, 2, stop)
+    assert time.monotonic() - start < 10.0
+    assert len(started) == 2
+    while any(is_there(pid) for pid in started):
+        assert time.monotonic() - start < 10.0
+        time.sleep(0.02)
+
+
 def test_more_spares_wait_less() -> None:
     scenario = Scenario(30_000.0, Exponential(500.0), (Constant(10.0),), r=Constant(20.0))
     waits = []
@@ -348,99 +395,3 @@ def test_saves_longer_than_the_up_time_are_simulated_or_given_up() -> None:
     assert given_up.goodput.value == 0.0
     assert given_up.by(1e9).value == 0.0
     assert given_up.finish(0.5).value == math.inf
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"work_s": 0.0}, "work_s must be a positive"),
-        ({"up": Constant(0.0)}, "mean of up must be a positive"),
-        ({"invalid": 1.0}, "a run never ends"),
-        ({"invalid": -0.1}, "invalid must be from 0 to 1"),
-        ({"lag_s": -1.0}, "lag_s must be zero or a positive"),
-        ({"saves": ()}, "cost of a save"),
-        ({"classes": (FailureClass(0.5),)}, "must add up to 1"),
-        ({"classes": (FailureClass(1.0, tier=1),)}, "a tier that no save goes to"),
-        ({"recovery_failures": "some"}, "none, restore or all"),
-    ],
-)
-def test_what_cannot_be_simulated_is_refused(change: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        replace(Scenario(1.0, Constant(1.0), (Constant(1.0),)), **change)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Policy.fixed(0.0), "intervals_s must be a positive"),
-        (lambda: Policy.by_age((1.0,), (5.0,)), "must begin at 0"),
-        (lambda: Policy.by_age((0.0, 0.0), (5.0, 6.0)), "rise"),
-        (lambda: Policy.by_age((0.0,), (5.0, 6.0)), "one interval for each"),
-        (lambda: Policy.tiered(5.0, 4, 6), "multiple"),
-        (lambda: Drain(1.0, 0.1, "fast"), "shrink, overlap or serial"),
-        (lambda: Cascade(1.5, 1.0), "from 0 to 1"),
-        (lambda: Cascade(0.5, 1.0, "never"), "restart or failure"),
-        (lambda: FailureClass(0.5, tier=-1), "negative"),
-        (lambda: Spares(-1, Constant(1.0)), "negative"),
-        (lambda: Measured(()), "at least one value"),
-        (lambda: Measured((1.0, 2.0), (1.0,)), "as many weights"),
-        (lambda: Weibull(1.0, 0.0), "shape must be a positive"),
-        (lambda: parse_law("weibull", 1.0), "is no law"),
-        (lambda: parse_law("weibull:x", 1.0), "is no shape"),
-        (lambda: parse_law("gamma:1", 1.0), "is no law"),
-        (lambda: up_times([1.0] * 9, [True] * 4 + [False] * 5), "only 4 measured"),
-        (lambda: up_times([1.0] * 9, [True] * 8), "needs to say"),
-    ],
-)
-def test_what_is_no_law_or_policy_is_refused(make: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        make()  # type: ignore[operator]
-
-
-def test_what_is_asked_of_a_simulation_is_checked() -> None:
-    scenario = Scenario(1.0, Constant(1.0), (Constant(1.0),))
-    refused: Sequence[tuple[list[Policy], dict[str, int], str]] = (
-        ([], {}, "no policy"),
-        ([Policy.fixed(1.0)], {"runs": 0}, "1 or more"),
-        ([Policy.fixed(1.0)], {"seed": -1}, "1 or more"),
-        ([Policy.tiered(1.0, 2)], {}, "2 tiers"),
-        ([Policy.by_age((0.0, 1.0), (1e-8, 1.0))], {}, "1e.08 saves"),
-    )
-    for policies, options, said in refused:
-        with pytest.raises(ValueError, match=said):
-            simulate(scenario, policies, **options)
-    with pytest.raises(ValueError, match=r"1e.08 failures"):
-        simulate(replace(scenario, work_s=1e8), [Policy.fixed(1.0)])
-    short = replace(scenario, drain=Drain(1000.0, 0.0, "overlap"))
-    with pytest.raises(ValueError, match="on their way at once"):
-        simulate(short, [Policy.fixed(1.0)], runs=1)
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        Constant(3.0),
-        Exponential(3.0),
-        Weibull(3.0, 0.6),
-        Lognormal(3.0, 0.7),
-        Measured((1.0, 2.0, 6.0)),
-        up_times([1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 9.0], [1, 1, 0, 1, 1, 1, 0]),
-    ],
-)
-def test_a_law_draws_what_its_mean_says(law: Constant) -> None:
-    drawn = law.draw(np.random.default_rng(1), (200, 500))
-    assert drawn.shape == (200, 500)
-    assert abs(drawn.mean() - law.mean) <= 4 * drawn.std() / math.sqrt(drawn.size)
-    assert (drawn >= 0.0).all()
-
-
-def test_up_times_that_were_cut_off_are_not_taken_for_failures() -> None:
-    rng = np.random.default_rng(3)
-    true = rng.exponential(100.0, 4000)
-    seen = np.minimum(true, 60.0)
-    law = up_times(seen, (true <= 60.0).tolist())
-    assert law.mean == pytest.approx(100.0, rel=0.05)
-    assert seen[true <= 60.0].mean() < 30.0
-    drawn = law.draw(np.random.default_rng(4), (100_000,))
-    assert (drawn > 50.0).mean() == pytest.approx(math.exp(-0.5), abs=0.02)
-    assert (drawn > 200.0).mean() == pytest.approx(math.exp(-2.0), abs=0.02)

@@ -58,7 +58,7 @@ def _forecasts(
     if mean_time is None or measured.c.mean is None or not cadence.mean_s:
         return {}
     events = members(observed, "interval")
-    costs = [save.cost_s for save in observed.checkpoints if save.cost_s is not None]
+    costs = [save.cost_s for save in observed.counted_saves if save.cost_s is not None]
     delays = [item.detection_s or 0.0 for item in events]
     found: dict[str, _Forecast] = {}
     for bucket in ("restart", "replacement"):
@@ -134,6 +134,7 @@ def _assumptions(observed: Observed) -> tuple[Assumption, ...]:
         and item.verified_step is not None
         and item.resume_step < item.verified_step
         and item.kind == "failure"
+        and not item.excluded
     ]
     return (
         Assumption(
@@ -166,7 +167,7 @@ def _advice(
         step_s=step_s,
         d_s=_mean([item.detection_s or 0.0 for item in random]) or 0.0,
         r_s=_mean([item.recovery_s for item in random if item.recovery_s is not None]) or 0.0,
-        c_values_s=[save.cost_s for save in observed.checkpoints if save.cost_s is not None],
+        c_values_s=[save.cost_s for save in observed.counted_saves if save.cost_s is not None],
         n_incidents=mean_time.incidents if mean_time else 0,
         refusal=measured.refusal,
         wall_h=calendar_h,

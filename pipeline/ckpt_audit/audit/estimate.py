@@ -94,6 +94,11 @@ class Observed:
     n_unrecorded: int = 0
     epochs: tuple[Epoch, ...] = ()
 
+    @property
+    def counted_saves(self) -> tuple[Checkpoint, ...]:
+        """The saves without those of stretches that a person excluded."""
+        return tuple(save for save in self.checkpoints if not save.excluded)
+
 
 def exposure_s(uptime: Iterable[UpTime]) -> float:
     """Sum of the up-time, seconds."""
@@ -213,7 +218,7 @@ def estimate(observed: Observed, process: Process | None = None) -> RunEstimate:
 
 def _costs_of_saves(observed: Observed) -> tuple[Sample, Sample, Sample]:
     """Summarise exposed cost, pause and time until durable of the saves."""
-    saves = observed.checkpoints
+    saves = observed.counted_saves
     return (
         summarise([save.cost_s for save in saves if save.cost_s is not None]),
         summarise([save.block_s for save in saves if save.block_s is not None]),

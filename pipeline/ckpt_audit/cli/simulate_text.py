@@ -96,10 +96,11 @@ def _best(document: Json) -> str:
     rows = document["rows"]
     if len(rows) == 1:
         return ""
-    best = document["best"]
-    row = rows[best]
+    row = rows[document["best"]]
+    if not row["goodput"]:
+        return "best: none; no policy keeps any training"
+    told = f"best: {_policy(row)}, goodput {_sure(row['goodput'], row['goodput_se'])}; "
+    if not math.isfinite(row["finish_median_s"]):
+        return told + "fewer than half of the runs finish"
     finish = span(row["finish_median_low_s"], row["finish_median_high_s"])
-    return (
-        f"best: {_policy(row)}, goodput {_sure(row['goodput'], row['goodput_se'])}; half of the "
-        f"runs finish by {_finish(row['finish_median_s'])} (95%: {finish})"
-    )
+    return told + f"half of the runs finish by {_finish(row['finish_median_s'])} (95%: {finish})"

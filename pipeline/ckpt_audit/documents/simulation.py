@@ -183,7 +183,7 @@ def _said(found: Simulation, horizon_s: float | None) -> list[str]:
     rivals = [
         str(at + 1) for at in range(len(found.results)) if at != found.best and _is_close(found, at)
     ]
-    if rivals:
+    if rivals and found.results[found.best].goodput.value > 0.0:
         notes.append(
             f"row {found.best + 1} is best, but these runs cannot tell it from row "
             f"{', '.join(rivals)}: more runs would"

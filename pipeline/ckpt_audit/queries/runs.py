@@ -172,10 +172,14 @@ def states(warehouse: Warehouse, window: Window | None = None) -> list[State]:
 
 
 _LAUNCHES = """
-SELECT run, count(*) AS n, count(*) FILTER (WHERE coalesce(n_step_lines, 0) > 0) AS reached
+SELECT attempt.run, count(*) AS n,
+    count(*) FILTER (WHERE coalesce(attempt.n_step_lines, 0) > 0) AS reached
 FROM attempt
-WHERE alloc_start_at >= $start_at AND alloc_start_at < $end_at
-GROUP BY run
+-- without what a person excluded
+INNER JOIN counted ON attempt.run = counted.run
+    AND attempt.alloc_start_at >= counted.start_at AND attempt.alloc_start_at < counted.end_at
+WHERE attempt.alloc_start_at >= $start_at AND attempt.alloc_start_at < $end_at
+GROUP BY attempt.run
 """
 
 

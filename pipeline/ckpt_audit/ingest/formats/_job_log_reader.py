@@ -19,6 +19,7 @@ from ckpt_audit.ingest.formats._job_log_blocks import (
 from ckpt_audit.ingest.formats._job_log_faults import FAULT_RULES
 from ckpt_audit.ingest.formats._job_log_jax import JAX_RULES
 from ckpt_audit.ingest.formats._job_log_layouts import LayoutReader
+from ckpt_audit.ingest.formats._job_log_loads import LOAD_RULES
 from ckpt_audit.ingest.formats._job_log_progress import PROGRESS_RULES
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule, apply
 from ckpt_audit.ingest.formats._job_log_settings import SETTING_RULES
@@ -49,7 +50,13 @@ _RANK = re.compile(r"(?i)\brank[ =:]*\d+")
 _PAIRED = 2 << 10  # two lines say that there is no checkpoint
 
 RULES: tuple[Rule, ...] = (
-    PROGRESS_RULES + TRAINER_RULES + TORCHFT_RULES + JAX_RULES + SETTING_RULES + FAULT_RULES
+    PROGRESS_RULES
+    + TRAINER_RULES
+    + TORCHFT_RULES
+    + JAX_RULES
+    + LOAD_RULES
+    + SETTING_RULES
+    + FAULT_RULES
 )
 _Key = tuple[EventKind, int | None, int | None, str | None, str]
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ckpt_audit.model.simulation.laws import Constant, Floats
+from ckpt_audit.model.simulation.pattern import SLACK
 from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.recovery import Recovery, recover
-from ckpt_audit.model.simulation.renewal import SLACK
 from ckpt_audit.model.simulation.results import Runs
 from ckpt_audit.model.simulation.saved import Saved
 from ckpt_audit.model.simulation.scenario import Scenario

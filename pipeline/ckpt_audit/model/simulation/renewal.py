@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ckpt_audit.model.simulation.laws import Constant, Floats
+from ckpt_audit.model.simulation.pattern import SLACK, Pattern, Stretches, unusable
 from ckpt_audit.model.simulation.policies import Policy
 from ckpt_audit.model.simulation.recovery import Recovery, recover
 from ckpt_audit.model.simulation.results import Runs
@@ -21,7 +22,6 @@ from ckpt_audit.model.simulation.streams import Rows, Streams
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-SLACK = 1e-9  # of an interval: what is left of the work and shorter belongs to the interval before
 
 
 def applies(scenario: Scenario, policy: Policy) -> bool:
@@ -39,127 +39,6 @@ def applies(scenario: Scenario, policy: Policy) -> bool:
             or drain.training(policy.shortest_s) <= scenario.interval(policy.shortest_s)
         )
     )
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """How a stretch of up-time goes on: an interval, a pause, and the next one.
-
-    From the second interval on, the drain of the save before slows the beginning of each.
-
-    Attributes:
-        interval, pause, period: seconds; the period holds all three.
-        tax: slowdown by one drain, seconds.
-        drain: training beside a drain, seconds.
-        drain_s: wall clock of a drain, seconds.
-        lag: from the end of a pause until the save can be restored, seconds.
-    """
-
-    interval: float
-    pause: float
-    tax: float
-    drain: float
-    drain_s: float
-    lag: float
-
-    @classmethod
-    def of(cls, scenario: Scenario, policy: Policy) -> Pattern:
-        """Give the pattern of a policy in a scenario."""
-        asked = policy.shortest_s
-        drain = 0.0 if scenario.drain is None else scenario.drain.training(asked)
-        drain_s = scenario.drain_s(asked)
-        return cls(
-            interval=scenario.interval(asked),
-            pause=scenario.saves[0].mean,
-            tax=drain * scenario.tax,
-            drain=drain,
-            drain_s=drain_s,
-            lag=drain_s + scenario.lag_s,
-        )
-
-    @property
-    def period(self) -> float:
-        """From the end of one pause to the end of the next, seconds."""
-        return self.interval + self.tax + self.pause
-
-    def time_to_finish(self, left: Floats) -> tuple[Floats, Floats]:
-        """Give the time that so much work takes when nothing fails, and the number of saves."""
-        slack = SLACK * self.interval
-        saves = np.maximum(np.ceil((left - slack) / self.interval), 1.0)
-        last = left - (saves - 1.0) * self.interval
-        time = left + saves * self.pause
-        if self.tax:
-            slow = self.slowdown(last)
-            time += np.where(saves > 1.0, np.maximum(saves - 2.0, 0.0) * self.tax + slow, 0.0)
-        return time, saves
-
-    def slowdown(self, training: Floats) -> Floats:
-        """Give the slowdown of so much training that begins with a drain, seconds."""
-        return np.asarray(self.tax / self.drain * np.minimum(training, self.drain))
-
-    def stretches(self, up: Floats, unusable: Floats | None, retry_s: float) -> Stretches:
-        """Work out stretches that a failure ends.
-
-        Args:
-            up: their lengths, any shape, seconds.
-            unusable: how many of the newest saves will not load, the same shape.
-            retry_s: what trying one costs, seconds.
-        """
-        shifted = up + self.tax if self.tax else up  # as if a drain slowed the first interval, too
-        saves = np.floor(shifted / self.period)
-        rest = shifted - saves * self.period
-        if self.tax:
-            useful, pause, slowed = self._slowed(up, rest, saves)
-        else:
-            useful = np.minimum(rest, self.interval)
-            pause, slowed = rest - useful, None
-        available = saves
-        if self.lag:
-            available = np.maximum(np.floor((shifted - self.lag) / self.period), 0.0)
-        retries = None
-        if unusable is not None:
-            tried = np.minimum(unusable, available)
-            available, retries = available - tried, tried * retry_s
-        kept = available * self.interval
-        return Stretches(
-            up=up,
-            kept=kept,
-            checkpoint=saves * self.pause + pause,
-            tax=slowed,
-            lost=useful if available is saves else saves * self.interval + useful - kept,
-            retries=retries,
-            saves=saves,
-        )
-
-    def _slowed(self, up: Floats, rest: Floats, saves: Floats) -> tuple[Floats, Floats, Floats]:
-        """Give training, pause and slowdown since the last save; all slowdown of the stretch."""
-        is_first = saves == 0.0
-        beside = np.minimum(rest, self.drain_s)
-        alone = np.clip(rest - self.drain_s, 0.0, self.interval - self.drain)
-        done = beside * (self.drain / self.drain_s) + alone
-        useful = np.where(is_first, np.minimum(up, self.interval), done)
-        pause = np.where(
-            is_first,
-            np.maximum(up - self.interval, 0.0),
-            np.maximum(rest - self.interval - self.tax, 0.0),
-        )
-        slowed = np.where(
-            is_first, 0.0, beside * (self.tax / self.drain_s) + (saves - 1.0) * self.tax
-        )
-        return useful, pause, slowed
-
-
-@dataclass(frozen=True)
-class Stretches:
-    """Stretches of up-time that a failure ended: seconds, and ``saves`` done."""
-
-    up: Floats
-    kept: Floats
-    checkpoint: Floats
-    tax: Floats | None
-    lost: Floats
-    retries: Floats | None
-    saves: Floats
 
 
 @dataclass(frozen=True)
@@ -223,10 +102,22 @@ class _Block:
         self.left = np.full(size, scenario.work_s)
         self.spent = {name: np.zeros(size) for name in _SPENT}
         self.finished = np.zeros(size, dtype=bool)
+        self.is_light = (
+            scenario.cascade is None
+            and scenario.invalid == 0.0
+            and scenario.recovery_failures == "none"
+            and self.pattern.lag == self.pattern.tax == 0.0
+        )
 
     def advance(self, active: Ints) -> None:
         """Play the next rows of failures of the active runs."""
-        kinds = self._failures(_columns(self.streams.rows(), active, self.left.size))
+        rows = _columns(self.streams.rows(), active, self.left.size)
+        if self.is_light:
+            some = self._advance_light(active, rows)
+            if some.size:
+                self._play(active[some], self._failures(_columns(rows, some, active.size)))
+            return
+        kinds = self._failures(rows)
         left = self.left[active]
         for kind in kinds:
             left = left - kind.stretches.kept.sum(axis=0)
@@ -241,6 +132,38 @@ class _Block:
         some = np.flatnonzero(may_end)
         if some.size:
             self._play(active[some], [kind.of(some) for kind in kinds])
+
+    def _advance_light(self, active: Ints, rows: Rows) -> Ints:
+        """Play rows where nothing but saves and failures happens, and with few passes over them.
+
+        Returns:
+            Places of the runs that may end there; those have not been played.
+        """
+        pattern, up = self.pattern, rows.up
+        saves, rest = pattern.split(up)
+        done, since = saves.sum(axis=0), rest.sum(axis=0)
+        useful = np.minimum(rest, pattern.interval, out=rest).sum(axis=0)
+        left = self.left[active] - done * pattern.interval
+        may_end = left <= float(up.max()) + pattern.interval
+        whole = np.flatnonzero(~may_end)
+        d, r = (
+            np.full(active.size, up.shape[0] * cost)
+            if isinstance(cost, float)
+            else cost.sum(axis=0)
+            for cost in (rows.d, rows.r)
+        )
+        found = {
+            "wall": up.sum(axis=0) + d + r,
+            "checkpoint": done * pattern.pause + (since - useful),
+            "lost_work": useful,
+            "detection": d,
+            "restart": r,
+            "failures": np.full(active.size, float(len(up))),
+            "saves": done,
+        }
+        self._add(active[whole], {name: values[whole] for name, values in found.items()})
+        self.left[active[whole]] = left[whole]
+        return np.flatnonzero(may_end)
 
     def _failures(self, rows: Rows) -> list[_Failures]:
         """Work out first failures, and second ones where a cascade brings some."""
@@ -265,15 +188,13 @@ class _Block:
         before[0] = self.left[active]
         for row in range(rows):  # ten times as fast as a cumulative sum over this axis
             np.subtract(before[row], kept[row], out=before[row + 1])
-        ends = self._ends(first.up, before[:-1])
-        ends_second = np.zeros_like(ends)
+        ends = self._ends(first, before[:-1])
+        any_end, ends_second = ends, np.zeros_like(ends) if second is None else ends
         if second is not None:
-            ends_second = self._ends(second.up, before[:-1] - first.kept) & ~ends
-        self._end_early(first, before[:-1])
-        if second is not None:
-            self._end_early(second, before[:-1] - first.kept)
-        done = (ends | ends_second).any(axis=0)
-        last = np.where(done, (ends | ends_second).argmax(axis=0), rows)
+            ends_second = self._ends(second, before[:-1] - first.kept) & ~ends
+            any_end = ends | ends_second
+        done = any_end.any(axis=0)
+        last = np.where(done, any_end.argmax(axis=0), rows)
         # What happens in the row where a run ends: its first failure, where the second stretch
         # is the one that lasts to the end; else nothing.
         place = (np.minimum(last, rows - 1), np.arange(columns))
@@ -285,32 +206,36 @@ class _Block:
         self.left[active] = np.where(done, 0.0, left)
         self._finish(active[done], left[done])
 
-    def _end_early(self, stretches: Stretches, left: Floats) -> None:
-        """Give time to the pause, in place, where the work was done before the interval was."""
-        at = np.nonzero(stretches.kept + stretches.lost > left)
-        if not at[0].size:
-            return
-        excess = (stretches.kept + stretches.lost)[at] - left[at]
+    def _unusable(self, uniform: Floats | None) -> Floats | None:
+        return None if uniform is None else unusable(uniform, self.scenario.invalid)
+
+    def _ends(self, stretches: Stretches, left: Floats) -> Bools:
+        """Say in which stretches the work would be done before they fail.
+
+        Where the work was done, but not the pause, before the whole interval would have been over,
+        time is given to the pause, in place.
+        """
+        ends = stretches.up >= left  # at least so long; and rows after the last one do not matter
+        ends &= left > -SLACK * self.pattern.interval
+        near = np.flatnonzero(ends)
+        if near.size:
+            at = np.unravel_index(near, ends.shape)
+            ends[at] = stretches.up[at] >= self.pattern.time_to_finish(left[at])[0]
+            self._end_early(stretches, left, at)
+        return ends
+
+    def _end_early(self, stretches: Stretches, left: Floats, at: tuple[Any, ...]) -> None:
+        excess = np.maximum(stretches.kept[at] + stretches.lost[at] - left[at], 0.0)
         stretches.lost[at] -= excess
         if stretches.tax is not None:
             pattern, saves = self.pattern, stretches.saves[at]
             last = left[at] - saves * pattern.interval
             slowed = np.maximum(saves - 1.0, 0.0) * pattern.tax
             slowed += (saves > 0.0) * pattern.slowdown(last)
+            slowed = np.where(excess > 0.0, slowed, stretches.tax[at])
             excess += stretches.tax[at] - slowed
             stretches.tax[at] = slowed
         stretches.checkpoint[at] += excess
-
-    def _unusable(self, uniform: Floats | None) -> Floats | None:
-        return None if uniform is None else unusable(uniform, self.scenario.invalid)
-
-    def _ends(self, up: Floats, left: Floats) -> Bools:
-        """Say in which stretches the work would be done before they fail."""
-        ends = up >= left  # at least so long
-        if ends.any():
-            at = np.nonzero(ends)
-            ends[at] = up[at] >= self.pattern.time_to_finish(left[at])[0]
-        return ends
 
     def _recoveries(
         self, d: Floats | float, r: Floats | float, shape: tuple[int, ...]
@@ -338,11 +263,6 @@ class _Block:
 _SPENT = (
     "wall", "checkpoint", "tax", "lost_work", "detection", "restart", "failures", "saves",
 )  # fmt: skip
-
-
-def unusable(uniform: Floats, invalid: float) -> Floats:
-    """Give how many of the newest saves will not load: geometric, from a uniform number."""
-    return np.asarray(np.floor(np.log(1.0 - uniform) / np.log(invalid)))
 
 
 def run_block(

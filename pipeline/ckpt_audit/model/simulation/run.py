@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 import numpy as np
 
@@ -79,17 +79,9 @@ def simulate(
     >>> [round(result.goodput.value, 2) for result in found.results]
     [0.78, 0.85]
     """
-    if not policies:
-        raise ValueError("there is no policy to simulate")
     if runs < 1 or workers < 1 or seed < 0:
         raise ValueError("runs and workers must be 1 or more, and the seed 0 or more")
-    for policy in policies:
-        if policy.n_tiers != len(scenario.saves):
-            raise ValueError(
-                f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
-                f"{len(scenario.saves)}"
-            )
-        _check_length(scenario, policy)
+    _check(scenario, policies)
     horizon = give_up_after(scenario) if horizon_s is None else horizon_s
     sizes = _block_sizes(runs)
     tasks = [
@@ -114,6 +106,19 @@ def give_up_after(scenario: Scenario) -> float:
     """
     least, most = (times * scenario.work_s for times in GIVEN_UP_AFTER)
     return max(least, min(most, _MOST_FAILURES * scenario.up.mean))
+
+
+def _check(scenario: Scenario, policies: Sequence[Policy]) -> None:
+    """Refuse policies that do not fit the scenario."""
+    if not policies:
+        raise ValueError("there is no policy to simulate")
+    for policy in policies:
+        if policy.n_tiers != len(scenario.saves):
+            raise ValueError(
+                f"the policy saves to {policy.n_tiers} tiers, and the scenario has costs for "
+                f"{len(scenario.saves)}"
+            )
+        _check_length(scenario, policy)
 
 
 def _check_length(scenario: Scenario, policy: Policy) -> None:
@@ -170,6 +175,7 @@ def _run_all(
 def _in_pool(
     pool: Executor, tasks: Sequence[_Task], tell: Callable[[int, int], None] | None
 ) -> list[Runs]:
+    others = set(active_children())
     waiting = [pool.submit(task.run) for task in tasks]
     done = []
     try:
@@ -179,6 +185,8 @@ def _in_pool(
                 tell(len(done), len(tasks))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:  # what they have begun can take minutes
+            process.terminate()
         raise
     return done
 
