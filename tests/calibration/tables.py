@@ -13,7 +13,7 @@ from ckpt_audit.reliability.change_point import change_point
 from ckpt_audit.reliability.dispersion import WIDEN, dispersion, robust_mean_time
 from ckpt_audit.reliability.drift import drift, rate_ratio
 from ckpt_audit.reliability.fits import fit_laws
-from ckpt_audit.reliability.gamma_poisson import fleet_prior, posterior
+from ckpt_audit.reliability.gamma_poisson import CAUTION, fleet_prior, posterior
 from ckpt_audit.reliability.pooling import Stretch, project, size_slope
 from ckpt_audit.reliability.power_law import power_law
 from ckpt_audit.reliability.rate import mean_time
@@ -201,7 +201,14 @@ def drifts(size: int) -> Iterator[Row]:
 
 def shrinking(size: int) -> Iterator[Row]:
     """Root mean square error of the log rate of 30 jobs: alone, pooled, with the fleet's prior."""
-    yield "true variation of rates", "alone", "pooled", "with prior", "interval covers"
+    yield (
+        "true variation of rates",
+        "alone",
+        "pooled",
+        "likeliest prior",
+        "cautious prior",
+        "interval covers",
+    )
     for cv in (0.0, 0.3, 0.7, 1.5):
         rng = np.random.default_rng(30)
         errors, held = [], []
@@ -213,8 +220,13 @@ def shrinking(size: int) -> Iterator[Row]:
             prior = fleet_prior(n.tolist(), e.tolist())
             if prior is None:
                 continue
-            after = [posterior(int(k), float(x), prior) for k, x in zip(n, e, strict=True)]
-            ways = ((n + 0.5) / e, np.full(30, n.sum() / e.sum()), [a.rate for a in after])
+            careful = fleet_prior(n.tolist(), e.tolist(), caution=CAUTION) or prior
+            best, after = (
+                [posterior(int(k), float(x), law) for k, x in zip(n, e, strict=True)]
+                for law in (prior, careful)
+            )
+            pooled = np.full(30, n.sum() / e.sum())
+            ways = ((n + 0.5) / e, pooled, [b.rate for b in best], [a.rate for a in after])
             errors.append([np.mean(np.log(np.array(way) / truth) ** 2) for way in ways])
             held += [a.low <= t <= a.high for a, t in zip(after, truth, strict=True)]
         yield cv, *(f"{x:.2f}" for x in np.sqrt(np.mean(errors, axis=0))), f"{np.mean(held):.3f}"
