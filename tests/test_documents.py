@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.audit.fleet import fleet_of
+from ckpt_audit.audit.incident_table import estimate_table
 from ckpt_audit.audit.process import process_of
 from ckpt_audit.documents import (
     DOCUMENTS,
@@ -28,8 +29,10 @@ from ckpt_audit.documents import (
     schema,
 )
 from ckpt_audit.documents.calculator import model_document
+from ckpt_audit.documents.incident_table import incident_table_document
 from ckpt_audit.documents.simulation import simulate_document
 from ckpt_audit.facts import Epoch, Lifetime
+from ckpt_audit.ingest.incident_table import IncidentTable, TableRow
 from ckpt_audit.model.simulation import Constant, Policy, Scenario, simulate
 from tests.report.fixture_data import month
 
@@ -52,7 +55,17 @@ def all_documents(data: ReportData) -> dict[str, Json]:
         "check": check_document(State.OK, checks),
         "model": model_document(240.0, 21600.0, 300.0, 600.0, intervals=[2700.0, 3600.0]),
         "simulate": simulated(),
+        "incident_table": tabled(),
     }
+
+
+def tabled() -> Json:
+    """Twelve incidents of uneven gaps."""
+    rows = tuple(TableRow(i * i * 3600.0, i * i * 3600.0 + 60.0, "n1", "gpu") for i in range(12))
+    table = IncidentTable(rows, 13, 1, False, {"start": "start"}, rows[-1].start_s)
+    found = estimate_table(table, nodes=4)
+    assert found is not None
+    return incident_table_document("tracker.csv", found)
 
 
 def simulated() -> Json:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ckpt_audit.reliability.change_point import change_point
-from ckpt_audit.reliability.dispersion import WIDEN, dispersion, robust_mean_time
+from ckpt_audit.reliability.dispersion import dispersion, robust_mean_time
 from ckpt_audit.reliability.drift import drift, rate_ratio
 from ckpt_audit.reliability.fits import fit_laws
 from ckpt_audit.reliability.gamma_poisson import CAUTION, fleet_prior, posterior
+from ckpt_audit.reliability.levels import WIDEN
 from ckpt_audit.reliability.pooling import Stretch, project, size_slope
 from ckpt_audit.reliability.power_law import power_law
 from ckpt_audit.reliability.rate import mean_time

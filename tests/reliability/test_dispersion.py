@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from ckpt_audit.reliability.dispersion import (
-    WIDEN,
     dispersion,
     mean_time_of_fraction,
     robust_mean_time,
 )
+from ckpt_audit.reliability.levels import WIDEN
 from ckpt_audit.reliability.rate import mean_time
 from tests.reliability.processes import cascades, poisson, renewals
 

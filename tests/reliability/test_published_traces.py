@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ckpt_audit.audit.incident_table import estimate_table
+from ckpt_audit.ingest.incident_table import read_incident_table
 from ckpt_audit.reliability.dispersion import dispersion
 from ckpt_audit.reliability.fits import fit_laws
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
@@ -127,3 +129,24 @@ def test_laboratory_trends(lanl: list[dict[str, str]], system: str, laplace: flo
     assert found.p is not None
     assert (found.p <= 0.05) == (system == "2")
     assert found.direction == ("less frequent" if system == "2" else "none")
+
+
+def test_the_traces_as_tables_of_incidents() -> None:
+    found = estimate_table(read_incident_table(real("datasets", "fault_trace.json")), nodes=400)
+    assert found is not None
+    assert (found.table.n_records, found.incidents, found.nodes) == (1168, 584, 231)
+    assert (found.mean_time.m_s or 0) / 3600 == pytest.approx(14.34, abs=0.005)
+    assert found.chain.grouped_share == pytest.approx(0.277, abs=5e-4)
+    assert found.chain.by_chance_share == pytest.approx(0.034, abs=5e-4)
+    by_law = {fit.law: fit for fit in found.chain.laws.fits}
+    assert by_law["weibull"].shape == pytest.approx(0.787, abs=5e-4)
+    assert (found.chain.shape_by_chance or 0) > 1.04
+    assert found.causes[0].cause == "GPU"
+    assert found.causes[0].share == pytest.approx(0.2705, abs=5e-5)
+
+    table = read_incident_table(real("datasets", LANL), where=[("System", "2"), ("nodenum", "22")])
+    since = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+    node = estimate_table(table, since_s=since)
+    assert node is not None
+    weibull = next(fit for fit in node.laws.fits if fit.law == "weibull")
+    assert weibull.shape == pytest.approx(0.735, abs=6e-4)

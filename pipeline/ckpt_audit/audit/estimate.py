@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from ckpt_audit.audit.data import Correlation, Population, RunEstimate
 from ckpt_audit.audit.process import Process
 from ckpt_audit.facts import Checkpoint, Epoch, Incident, LedgerRow, UpTime
-from ckpt_audit.reliability.dispersion import WIDEN, Dispersion, robust_mean_time
+from ckpt_audit.reliability.dispersion import Dispersion, robust_mean_time
 from ckpt_audit.reliability.grouping import group_incidents
+from ckpt_audit.reliability.levels import WIDEN
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import Sample, summarise
 from ckpt_audit.units import S_PER_H, US_PER_S

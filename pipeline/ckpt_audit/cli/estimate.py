@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
+from ckpt_audit.cli.estimate_table import TableOptions, estimate_table_command
 from ckpt_audit.cli.process_text import pooled_words, process_lines, projection_words, rate_words
 from ckpt_audit.cli.session import Session
 from ckpt_audit.cli.tables import facts, period, span, table
@@ -35,6 +37,7 @@ def register(app: typer.Typer) -> None:
             "ckpt-audit estimate --month",
             "ckpt-audit estimate --month 2026-05 --json",
             "ckpt-audit estimate --accelerators 4096,16384",
+            "ckpt-audit estimate --table tracker.csv --columns start=opened,node=host --nodes 400",
         ],
     )
 
@@ -53,6 +56,40 @@ def estimate(
             help="Say too what M a job of so many accelerators would have.",
         ),
     ] = None,
+    table_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE",
+            help="Instead of the warehouse, a table of incidents (CSV or JSON).",
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="FIELD=NAME,...",
+            help="Its columns for start, end, node and cause, where their names do not tell.",
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where", metavar="NAME=VALUE", help="Only its rows like this; may be given again."
+        ),
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="Of its moments that are plain numbers: s, m, h or d.")
+    ] = "d",
+    nodes: Annotated[
+        int | None, typer.Option("--nodes", metavar="N", help="How many nodes it watches.")
+    ] = None,
+    chain: Annotated[
+        str,
+        typer.Option(
+            "--chain", metavar="DURATION", help="Its incidents this close are called a group."
+        ),
+    ] = "15m",
     as_json: AsJson = False,
 ) -> None:
     """Estimates the mean up-time between incidents (M), and the costs C, D and R.
@@ -60,10 +97,23 @@ def estimate(
     M, C, D and R are those of the window (without one, the last complete month that has data).
     Whether failures come in bursts, become more or less frequent, or strike early, is asked of all
     of the run's past up to its end: a month holds too few.
+    With --table the failures of a fleet, from a table of incidents and on calendar time.
     """
     from ckpt_audit.documents import dumps, estimate_document
 
     sizes = _sizes(accelerators)
+    if table_file is not None:
+        if month is not None or run or sizes:
+            raise UsageError("--table goes with --since and --until, not with months, runs, sizes")
+        estimate_table_command(
+            session,
+            table_file,
+            TableOptions(columns, tuple(where or ()), unit, nodes, since, until, chain),
+            as_json=as_json,
+        )
+        return
+    if columns or where or nodes is not None:
+        raise UsageError("--columns, --where and --nodes need --table")
     with session.settled_warehouse() as warehouse:
         window = workflow.choose_window(warehouse, session.config, session.now, month, since, until)
         data = workflow.load_report_data(warehouse, session.config, window, run)

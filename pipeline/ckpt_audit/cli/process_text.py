@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ckpt_audit.cli.tables import share, span
-from ckpt_audit.reliability.dispersion import LEVEL, WIDEN
+from ckpt_audit.reliability.levels import LEVEL, WIDEN
 from ckpt_audit.units import format_duration
 
 if TYPE_CHECKING:

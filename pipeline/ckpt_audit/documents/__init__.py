@@ -20,7 +20,10 @@ from ckpt_audit.documents.process import fleet_section
 from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.units import US_PER_S, iso
 
-DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "simulate", "runs")
+DOCUMENTS = (
+    *("incidents", "estimate", "incident_table", "interval", "report", "check", "model"),
+    *("simulate", "runs"),
+)
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 from ckpt_audit.audit.data import ReportData
 from ckpt_audit.audit.fleet import Fleet
 from ckpt_audit.audit.process import Process
-from ckpt_audit.reliability.fits import LawFit
+from ckpt_audit.reliability.fits import LawFit, LawFits
 from ckpt_audit.reliability.gamma_poisson import Posterior
 from ckpt_audit.reliability.pooling import Projection
 from ckpt_audit.reliability.rate import MeanTime
@@ -82,7 +82,11 @@ def _mean_time(mean: MeanTime) -> Json:
 
 
 def _shape(process: Process) -> Json:
-    laws = process.laws
+    return laws_section(process.laws)
+
+
+def laws_section(laws: LawFits) -> Json:
+    """Fitted laws, Weibull's shape first."""
     by_name = {fit.law: fit for fit in laws.fits}
     weibull = by_name.get("weibull")
     return {

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ckpt_audit.reliability.dispersion import mean_time_of_fraction
 from ckpt_audit.reliability.drift import drift
+from ckpt_audit.reliability.levels import LEVEL
 
 Floats = NDArray[np.float64]
-LEVEL: Final = 0.05
 FEWEST: Final = 10  # events below which nothing is tested
 _STEPS: Final = 60
 _FAR: Final = 2.0

@@ -19,11 +19,13 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ckpt_audit.reliability.levels import LEVEL
+
 Floats = NDArray[np.float64]
 Truncation = Literal["time", "failure"]
 FEWEST: Final = 10  # events below which no test is made
 DRAWS: Final = 1999
-LEVEL: Final = 0.05
+_LONG: Final = 3000  # events above which no one counts pairs
 _MOST: Final = 2_000_000  # random numbers held at once
 
 
@@ -41,7 +43,8 @@ class Trend:
         mil_hdbk_189_df: degrees of freedom of its chi-square law.
         mil_hdbk_189_p: its two-sided p value.
         lewis_robinson: Laplace's statistic over the coefficient of variation of the gaps.
-        reverse_arrangements: pairs of gaps of which the later is the longer; None with strata.
+        reverse_arrangements: pairs of gaps of which the later is the longer; None with strata
+            or over 3,000 events.
         p: two-sided, of Lewis and Robinson's statistic among permutations of the gaps.
         direction: ``more frequent``, ``less frequent`` or ``none`` (p above the level).
         refusal: why there is no test, or None.
@@ -193,11 +196,11 @@ def _mil(part: _Stratum) -> float:
     return float(2.0 * np.log(part.exposure / np.maximum(part.clock, floor)).sum())
 
 
-def _reversed(part: _Stratum) -> int:
+def _reversed(part: _Stratum) -> int | None:
     """Count the pairs of gaps of which the later one is the longer."""
     gaps = np.diff(np.concatenate([[0.0], part.clock]))
-    if gaps.size > 3000:
-        gaps = gaps[:3000]  # a count that people look at in short records only
+    if gaps.size > _LONG:
+        return None
     return int(sum((gaps[i + 1 :] > gaps[i]).sum() for i in range(gaps.size)))
 
 
