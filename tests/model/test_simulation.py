@@ -269,26 +269,6 @@ def test_a_drain_costs_what_its_equivalent_pause_costs() -> None:
     assert near(found.goodput, 100 * STEP / expected * math.exp(TAX * work / M_16K))
 
 
-def test_the_optimum_of_simulation_is_that_of_the_formula() -> None:
-    scenario = Scenario(60_000.0, Exponential(M), (Constant(20.0),), r=Constant(50.0))
-    intervals = (60.0, 100.0, 193.5, 350.0, 600.0)
-    found = simulate(scenario, [Policy.fixed(i) for i in intervals], runs=500)
-    assert intervals[found.best] == 193.5
-    want = [1 - float(exact_waste(i, 20.0, M, 0.0, 50.0)) for i in intervals]
-    got = [result.goodput.value for result in found.results]
-    assert np.argsort(got).tolist() == np.argsort(want).tolist()
-
-
-def test_policies_meet_the_same_failures() -> None:
-    scenario = Scenario(30_000.0, Exponential(M), (Constant(20.0),), r=Exponential(50.0))
-    found = simulate(scenario, [Policy.fixed(180.0), Policy.fixed(200.0)], runs=800)
-    paired = found.difference(0, 1)
-    apart = math.hypot(*(result.goodput.se for result in found.results))
-    assert paired.se < 0.5 * apart
-    want = float(exact_waste(200.0, 20.0, M, 0.0, 50.0) - exact_waste(180.0, 20.0, M, 0.0, 50.0))
-    assert near(paired, want)
-
-
 def test_error_bars_cover_the_truth_as_often_as_they_say() -> None:
     scenario = Scenario(8_000.0, Exponential(M), (Constant(50.0),), r=Constant(50.0))
     want = 1 - float(exact_waste(320.0, 50.0, M, 0.0, 50.0))
