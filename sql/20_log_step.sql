@@ -36,6 +36,9 @@ preferred AS (
                 WHEN 'neox' THEN 2
                 WHEN 'deepspeed_pipe' THEN 3
                 WHEN 'tqdm' THEN 5
+                -- its manager counts commits; the trainer's own number is that of its checkpoints
+                WHEN 'torchft' THEN 6
+                WHEN 'nemo_bar' THEN 7
                 ELSE 4
             END
         ) AS emitter
@@ -142,7 +145,7 @@ distance AS (
             source_id,
             step - lag(step) OVER (PARTITION BY source_id ORDER BY line_no) AS further
         FROM line
-    ) AS paced
+    ) AS spaced
     WHERE further > 0
     GROUP BY source_id
     HAVING quantile_disc(further, 0.5) > 1
@@ -170,22 +173,72 @@ saved AS (
         )
 ),
 
+-- a printed time may hold a save: the usual one of the last lines
+paced AS (
+    SELECT
+        *,
+        quantile_disc(elapsed_us, 0.5) OVER (
+            PARTITION BY source_id ORDER BY line_no ROWS BETWEEN 4 PRECEDING AND CURRENT ROW
+        ) AS usual_us
+    FROM line
+),
+
+-- dated lines, before which all the lines above them were written
+stated AS (
+    SELECT
+        coalesce(log_part.log_id, line_time.source_id) AS source_id,
+        line_time.line_no + coalesce(log_part.line_offset, 0) AS line_no,
+        line_time."at"
+    FROM line_time
+    LEFT JOIN log_part ON line_time.source_id = log_part.source_id
+    WHERE line_time.strength = 'stated'
+),
+
+timer AS (
+    SELECT
+        coalesce(log_part.log_id, raw_event.source_id) AS source_id,
+        raw_event.line_no + coalesce(log_part.line_offset, 0) AS line_no,
+        raw_event.duration_us
+    FROM raw_event
+    LEFT JOIN log_part ON raw_event.source_id = log_part.source_id
+    WHERE raw_event.kind = 'save_timer'
+),
+
 reached AS (
     SELECT
         saved.source_id,
         saved.line_no,
         saved.step,
         before.target_step,
-        coalesce(saved.stated_at, before.logged_at + (saved.step - before.step) * before.elapsed_us)
-            AS logged_at,
+        coalesce(
+            saved.stated_at,
+            least(
+                before.logged_at + (saved.step - before.step) * before.usual_us,
+                CASE
+                    WHEN stated."at" IS NOT NULL
+                        THEN
+                            greatest(
+                                before.logged_at,
+                                stated."at" - CASE
+                                    WHEN timer.line_no < stated.line_no THEN timer.duration_us
+                                    ELSE 0
+                                END
+                            )
+                END
+            )
+        ) AS logged_at,
         CASE WHEN saved.stated_at IS NULL THEN 'derived' ELSE 'stated' END AS strength,
         before.resolution_us,
-        before.elapsed_us
+        before.usual_us AS elapsed_us
     FROM saved
-    ASOF INNER JOIN line AS before
+    ASOF INNER JOIN paced AS before
         ON saved.source_id = before.source_id AND saved.line_no > before.line_no
     ASOF LEFT JOIN line AS later
         ON saved.source_id = later.source_id AND saved.line_no < later.line_no
+    ASOF LEFT JOIN stated
+        ON saved.source_id = stated.source_id AND saved.line_no < stated.line_no
+    ASOF LEFT JOIN timer
+        ON saved.source_id = timer.source_id AND saved.line_no < timer.line_no
     INNER JOIN distance ON saved.source_id = distance.source_id
     WHERE
         saved.step > before.step

@@ -13,7 +13,8 @@ WITH line AS (
         NULL::BIGINT AS step,
         NULL::BIGINT AS logged_at
     FROM log_event
-    WHERE format = 'job_log' AND kind <> 'anchor'
+    -- a replica group that heals from another joins a program that goes on
+    WHERE format = 'job_log' AND kind <> 'anchor' AND code IS DISTINCT FROM 'peer'
     UNION ALL
     SELECT
         source_id,

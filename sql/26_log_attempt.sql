@@ -81,6 +81,15 @@ placed AS (
     FROM line
     ASOF INNER JOIN log_start
         ON line.source_id = log_start.source_id AND line.line_no >= log_start.line_no
+    -- a replica group that heals after the first step joins a program that goes on
+    QUALIFY
+        coalesce(
+            line.code IS DISTINCT FROM 'peer'
+            OR line.line_no < min(line.line_no) FILTER (WHERE line.kind = 'step') OVER (
+                PARTITION BY line.source_id, log_start.attempt_no
+            ),
+            TRUE
+        )
 ),
 
 gathered AS (

@@ -65,6 +65,7 @@
 -- column save_root: folder of all the checkpoints that it saves to
 -- column load_root: folder of all the checkpoints that it loads from
 -- column settings: what it says of its configuration, as name=value
+-- column is_overwritten: its log was begun anew by a later one, and it ran for long enough to have done steps
 -- column epoch: counts the stretches of the run with one configuration, from 1
 -- column epoch_why: what changed where an epoch begins, in words, else null
 WITH described AS (
@@ -188,11 +189,31 @@ numbered AS (
         why,
         1 + sum((why IS NOT NULL)::INTEGER) OVER (PARTITION BY run ORDER BY attempt) AS epoch
     FROM changed
+),
+
+-- no attempt is known to have done a step sooner after its allocation began
+quickest AS (
+    SELECT
+        run,
+        min(first_step_at - alloc_start_at) AS start_us
+    FROM attempt_seen
+    WHERE first_step_at > alloc_start_at
+    GROUP BY run
 )
 
 -- what never did a step has the configuration of what came before it
 SELECT
     attempt_seen.*,
+    coalesce(
+        attempt_seen.source_id IS NULL
+        AND max(attempt_seen.source_id) OVER (
+            PARTITION BY attempt_seen.run, attempt_seen.job_id
+            ORDER BY attempt_seen.attempt
+            ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        ) IS NOT NULL
+        AND attempt_seen.alloc_end_at - attempt_seen.alloc_start_at > quickest.start_us,
+        FALSE
+    ) AS is_overwritten,
     coalesce(
         last_value(numbered.epoch IGNORE NULLS) OVER (
             PARTITION BY attempt_seen.run ORDER BY attempt_seen.attempt
@@ -203,3 +224,4 @@ SELECT
 FROM attempt_seen
 LEFT JOIN numbered
     ON attempt_seen.run = numbered.run AND attempt_seen.attempt = numbered.attempt
+LEFT JOIN quickest ON attempt_seen.run = quickest.run

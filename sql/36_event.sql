@@ -139,21 +139,84 @@ last_line AS (
         max(line_no) AS line_no
     FROM clock
     GROUP BY source_id, logged_at
+),
+
+-- some programs save the step that was done last and do not name it; where only every k-th is
+-- printed, it lies between the lines around the save
+unnamed AS (
+    SELECT DISTINCT
+        own.run,
+        own.source_id,
+        own.line_no,
+        log_step.step AS low_step,
+        later.step AS high_step
+    FROM own
+    ASOF LEFT JOIN log_step
+        ON own.source_id = log_step.source_id AND own.line_no > log_step.line_no
+    ASOF LEFT JOIN log_step AS later
+        ON own.source_id = later.source_id AND own.line_no < later.line_no
+    WHERE
+        own.step IS NULL
+        AND own.kind IN ('save_started', 'save_scheduled', 'save_done', 'staged')
+),
+
+load AS (
+    SELECT
+        run,
+        step
+    FROM own
+    WHERE kind IN ('load_started', 'load_done') AND step IS NOT NULL
+),
+
+-- a load names the step of the save that it came from
+loaded AS (
+    SELECT
+        unnamed.source_id,
+        unnamed.line_no,
+        max(load.step) AS step
+    FROM unnamed
+    INNER JOIN load
+        ON
+            unnamed.run = load.run
+            AND load.step > unnamed.low_step
+            AND load.step < unnamed.high_step
+    GROUP BY unnamed.source_id, unnamed.line_no
+),
+
+-- the interval between saves, where the log says it once
+every AS (
+    SELECT
+        source_id,
+        max(try_cast(split_part(code, '=', 2) AS BIGINT)) AS n_steps
+    FROM own
+    WHERE kind = 'setting' AND starts_with(code, 'save_interval=')
+    GROUP BY source_id
+    HAVING count(DISTINCT code) = 1
+),
+
+saved AS (
+    SELECT
+        unnamed.source_id,
+        unnamed.line_no,
+        CASE
+            WHEN loaded.step IS NOT NULL THEN loaded.step
+            WHEN (unnamed.high_step - 1) // every.n_steps * every.n_steps > unnamed.low_step
+                THEN (unnamed.high_step - 1) // every.n_steps * every.n_steps
+            ELSE unnamed.low_step
+        END AS step
+    FROM unnamed
+    LEFT JOIN loaded
+        ON unnamed.source_id = loaded.source_id AND unnamed.line_no = loaded.line_no
+    LEFT JOIN every ON unnamed.source_id = every.source_id
 )
 
--- some programs save the step that was done last and do not name it
-SELECT
-    own.* REPLACE (
-        CASE
-            WHEN
-                own.step IS NULL
-                AND own.kind IN ('save_started', 'save_scheduled', 'save_done', 'staged')
-                THEN log_step.step
-            ELSE own.step
-        END AS step
-    )
+SELECT own.* REPLACE (coalesce(own.step, saved.step) AS step)
 FROM own
-ASOF LEFT JOIN log_step ON own.source_id = log_step.source_id AND own.line_no > log_step.line_no
+LEFT JOIN saved
+    ON
+        own.source_id = saved.source_id
+        AND own.line_no = saved.line_no
+        AND own.kind IN ('save_started', 'save_scheduled', 'save_done', 'staged')
 UNION ALL
 SELECT
     beside.run,

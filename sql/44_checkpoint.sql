@@ -334,6 +334,7 @@ every_save AS (
         error_us,
         timer_us,
         span_us,
+        has_wrong_timers,
         block_us,
         drained_us,
         n_drain_steps,
@@ -491,6 +492,18 @@ settled AS (
             FALSE
         ) AS is_verified
     FROM graded
+),
+
+-- a pause far beyond the other saves: the timer, where it is believed, tells how much the save was
+bounded AS (
+    SELECT
+        *,
+        CASE
+            WHEN cost_us > limit_us AND NOT is_async AND NOT has_wrong_timers
+                THEN least(limit_us, coalesce(timer_us, span_us))
+            ELSE limit_us
+        END AS most_us
+    FROM settled
 )
 
 SELECT
@@ -539,8 +552,8 @@ SELECT
         AS commit_us,
     CASE WHEN is_async THEN drained_us - coalesce(block_us, 0) END AS drain_us,
     n_drain_steps,
-    CASE WHEN is_complete AND cost_us IS NOT NULL THEN least(cost_us, limit_us) END AS cost_us,
-    CASE WHEN is_complete AND cost_us IS NOT NULL THEN greatest(0, cost_us - limit_us) END
+    CASE WHEN is_complete AND cost_us IS NOT NULL THEN least(cost_us, most_us) END AS cost_us,
+    CASE WHEN is_complete AND cost_us IS NOT NULL THEN greatest(0, cost_us - most_us) END
         AS outage_us,
     CASE WHEN is_complete THEN cost_origin END AS cost_origin,
     error_us,
@@ -572,4 +585,4 @@ SELECT
         WHEN deleted_at IS NOT NULL THEN removed_line
         ELSE coalesce(folder_line, line_no)
     END AS why_line
-FROM settled
+FROM bounded

@@ -22,7 +22,8 @@ WITH save_cost AS (
         run,
         attempt,
         next_step_line AS line_no,
-        sum(coalesce(cost_us, timer_us, stated_us, 0))::BIGINT AS known_us
+        sum(coalesce(cost_us, timer_us, stated_us, 0))::BIGINT AS known_us,
+        sum(coalesce(outage_us, 0))::BIGINT AS lost_us
     FROM checkpoint
     WHERE next_step_line IS NOT NULL AND NOT is_async
     GROUP BY run, attempt, next_step_line
@@ -44,6 +45,7 @@ joined AS (
         baseline.hang_us,
         coalesce(step_gap.near_us, baseline.step_us, step_gap.elapsed_us) AS local_us,
         save_cost.known_us,
+        coalesce(save_cost.lost_us, 0) AS lost_us,
         usual_save.outage_us
     FROM step_gap
     LEFT JOIN baseline
@@ -93,12 +95,23 @@ split AS (
     FROM paused
 ),
 
+-- what the saves themselves are known to have been stuck, else what is beyond all usual
+stuck AS (
+    SELECT
+        *,
+        CASE
+            WHEN lost_us > 0 THEN least(save_us, lost_us)
+            ELSE greatest(0, save_us - coalesce(outage_us, save_us))
+        END AS stuck_us
+    FROM split
+),
+
 stalled AS (
     SELECT
         *,
-        save_us - greatest(0, save_us - coalesce(outage_us, save_us)) AS checkpoint_us,
-        pause_us + greatest(0, save_us - coalesce(outage_us, save_us)) AS stall_us
-    FROM split
+        save_us - stuck_us AS checkpoint_us,
+        pause_us + stuck_us AS stall_us
+    FROM stuck
 ),
 
 sustained AS (

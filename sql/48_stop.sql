@@ -110,23 +110,45 @@ law AS (
     GROUP BY run, epoch
 ),
 
+-- where only every k-th step is logged, the first one was complete before its line
+first_done AS (
+    SELECT
+        run,
+        attempt,
+        min(started_at) AS first_done_at
+    FROM step
+    WHERE is_first
+    GROUP BY run, attempt
+),
+
 sequence AS (
     SELECT
-        *,
-        lead(attempt) OVER run_order AS next_attempt,
-        lead(job_key) OVER run_order AS next_job_key,
-        lead(source_id) OVER run_order AS next_source_id,
-        lead(CASE WHEN n_step_lines > 0 THEN loaded_step END IGNORE NULLS) OVER run_order
+        attempt.*,
+        lead(attempt.attempt) OVER run_order AS next_attempt,
+        lead(attempt.job_key) OVER run_order AS next_job_key,
+        lead(attempt.source_id) OVER run_order AS next_source_id,
+        lead(CASE WHEN attempt.n_step_lines > 0 THEN attempt.loaded_step END IGNORE NULLS)
+            OVER run_order
             AS next_loaded_step,
-        lead(submitted_at) OVER run_order AS next_submitted_at,
-        lead(CASE WHEN len(nodes) > 0 THEN nodes END IGNORE NULLS) OVER run_order AS next_nodes,
-        lead(first_step) OVER run_order AS next_first_step,
-        lead(first_step_at) OVER run_order AS next_first_step_at,
-        lead(coalesce(launch_line, load_line, tracker_line)) OVER run_order AS next_launch_line,
-        lead(coalesce(first_at, launch_high, alloc_start_at)) OVER run_order AS next_seen_at,
-        max(alloc_end_at) OVER () AS data_end_at
+        lead(attempt.submitted_at) OVER run_order AS next_submitted_at,
+        lead(CASE WHEN len(attempt.nodes) > 0 THEN attempt.nodes END IGNORE NULLS)
+            OVER run_order
+            AS next_nodes,
+        lead(attempt.first_step) OVER run_order AS next_first_step,
+        lead(coalesce(first_done.first_done_at, attempt.first_step_at))
+            OVER run_order
+            AS next_first_step_at,
+        lead(coalesce(attempt.launch_line, attempt.load_line, attempt.tracker_line))
+            OVER run_order
+            AS next_launch_line,
+        lead(coalesce(attempt.first_at, attempt.launch_high, attempt.alloc_start_at))
+            OVER run_order
+            AS next_seen_at,
+        max(attempt.alloc_end_at) OVER () AS data_end_at
     FROM attempt
-    WINDOW run_order AS (PARTITION BY run ORDER BY attempt)
+    LEFT JOIN first_done
+        ON attempt.run = first_done.run AND attempt.attempt = first_done.attempt
+    WINDOW run_order AS (PARTITION BY attempt.run ORDER BY attempt.attempt)
 ),
 
 -- a job that goes on beside its successor: the run is where the successor is

@@ -25,7 +25,15 @@ WITH own AS (
         event.attempt,
         event.source_id,
         event.line_no,
-        event.kind,
+        -- what cannot be read once steps are done is not what the program began from
+        CASE
+            WHEN
+                event.kind = 'load_failed'
+                AND event.is_own
+                AND event.line_no > attempt.first_step_line
+                THEN 'traceback'
+            ELSE event.kind
+        END AS kind,
         event.code,
         event.node,
         event.logged_at,
@@ -142,6 +150,14 @@ node_line AS (
     WHERE
         coalesce(NOT node_state.is_planned, TRUE)
         AND node_state.started_at BETWEEN host.from_at AND host.to_at + 3600000000
+        -- taken into use again before it was drained: that is of a later attempt
+        AND NOT EXISTS (
+            SELECT later.node
+            FROM host AS later
+            WHERE
+                later.node = node_state.node
+                AND later.from_at BETWEEN host.to_at AND node_state.started_at
+        )
 )
 
 SELECT

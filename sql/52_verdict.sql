@@ -213,7 +213,8 @@ named AS (
                 WHEN
                     ruled.cause_from = 'hardware'
                     AND judged.sign_kind IN (
-                        'xid', 'link_down', 'node_state', 'host_memory_error'
+                        'xid', 'sxid', 'link_down', 'node_state', 'host_memory_error',
+                        'kernel_fault'
                     )
                     AND judged.sign_cause NOT IN ('unknown', 'software')
                     THEN judged.sign_cause
@@ -404,7 +405,9 @@ SELECT
     cause_source_id,
     sentence AS rule,
     conflict,
-    concat_ws('/', cause, sign_kind, sign_code) AS signature,
+    -- which of its ports a host names is no part of what failed
+    concat_ws('/', cause, sign_kind, CASE WHEN sign_kind <> 'link_down' THEN sign_code END)
+        AS signature,
     phase,
     evaluated_at,
     progress_at,
@@ -424,6 +427,9 @@ SELECT
     CASE
         WHEN kind NOT IN ('failure', 'unknown') THEN fault_at
         WHEN onset_at = fault_at THEN fault_at
+        -- a pause that has lasted as long before may have gone well up to the first sign
+        WHEN phase <> 'step' AND NOT is_hang
+            THEN greatest(fault_at, least(acted_at, onset_at, onset_high))
         ELSE greatest(fault_at, least(acted_at, overdue_at, onset_high))
     END AS fault_high,
     CASE

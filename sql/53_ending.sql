@@ -56,44 +56,76 @@ WITH named AS (
     FROM verdict
 ),
 
--- of several corrections of one thing the last holds
-overruled AS (
+-- what is said of an end; a moment that no order of moments could have is left out
+said AS (
     SELECT
         named.run,
         named.attempt,
-        arg_max(correction.kind, correction.ordinal) FILTER (
+        max(correction.kind) AS kind,
+        max(correction.cause) AS cause,
+        max(correction.set_at) FILTER (WHERE correction.moment = 'fault_at') AS fault_at,
+        max(correction.set_at) FILTER (WHERE correction.moment = 'detected_at') AS detected_at,
+        list(correction.ordinal ORDER BY correction.ordinal) FILTER (
             WHERE correction.action = 'reclassify'
-        ) AS kind,
-        arg_max(correction.cause, correction.ordinal) FILTER (
-            WHERE correction.action = 'reclassify'
-        ) AS cause,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'fault_at'
-        ) AS fault_at,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'detected_at'
-        ) AS detected_at,
-        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals,
-        string_agg(correction.reason, '; ' ORDER BY correction.ordinal) AS reason
+        ) AS words,
+        list(correction.ordinal ORDER BY correction.ordinal) FILTER (
+            WHERE correction.action = 'set'
+        ) AS moments
     FROM named
     INNER JOIN correction ON named.stop_id = correction.incident
     WHERE
-        correction.action = 'reclassify'
-        -- a moment that breaks the order of moments does not hold
-        OR (
-            correction.moment = 'fault_at'
-            AND correction.set_at BETWEEN named.progress_at AND named.detected_at
-        )
-        OR (
-            correction.moment = 'detected_at'
-            AND correction.set_at BETWEEN named.fault_at AND named.stop_at
+        correction.superseded_by IS NULL
+        AND (
+            correction.action = 'reclassify'
+            OR (
+                correction.moment IN ('fault_at', 'detected_at')
+                AND correction.set_at BETWEEN named.progress_at AND named.stop_at
+            )
         )
     GROUP BY named.run, named.attempt
 ),
 
+-- fault and detection are judged together, so that two moments cannot hold that exclude each other
+judged AS (
+    SELECT
+        said.*,
+        coalesce(said.fault_at, named.fault_at) <= coalesce(said.detected_at, named.detected_at)
+            AS is_in_order
+    FROM said
+    INNER JOIN named ON said.run = named.run AND said.attempt = named.attempt
+),
+
+overruled AS (
+    SELECT
+        judged.run,
+        judged.attempt,
+        judged.kind,
+        judged.cause,
+        CASE WHEN judged.is_in_order THEN judged.fault_at END AS fault_at,
+        CASE WHEN judged.is_in_order THEN judged.detected_at END AS detected_at,
+        string_agg(correction.reason, '; ' ORDER BY correction.ordinal) AS reason,
+        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals
+    FROM judged
+    INNER JOIN correction
+        ON
+            list_contains(judged.words, correction.ordinal)
+            OR (judged.is_in_order AND list_contains(judged.moments, correction.ordinal))
+    GROUP BY ALL
+),
+
 applied AS (
     SELECT
-        named.*,
+        named.* REPLACE (
+            -- the hang that is taken for a plan: it stopped when it fell silent
+            CASE
+                WHEN
+                    named.is_hang
+                    AND named.kind IN ('failure', 'unknown')
+                    AND overruled.kind NOT IN ('failure', 'unknown')
+                    THEN named.fault_at
+                ELSE named.detected_at
+            END AS detected_at
+        ),
         overruled.fault_at AS set_fault_at,
         overruled.detected_at AS set_detected_at,
         coalesce(overruled.kind, named.kind) AS new_kind,
@@ -117,6 +149,10 @@ SELECT
             WHEN set_detected_at IS NULL THEN detected_strength ELSE 'stated'
         END AS detected_strength,
         CASE WHEN set_detected_at IS NULL THEN detector ELSE 'person' END AS detector,
+        CASE WHEN set_detected_at IS NULL THEN detected_source_id END AS detected_source_id,
+        CASE WHEN set_detected_at IS NULL THEN detected_line END AS detected_line,
+        CASE WHEN set_fault_at IS NULL THEN fault_source_id END AS fault_source_id,
+        CASE WHEN set_fault_at IS NULL THEN fault_line END AS fault_line,
         CASE
             WHEN set_fault_at IS NOT NULL THEN set_fault_at
             -- nothing was to be noticed: the stop itself is the moment

@@ -57,7 +57,8 @@ successor AS (
         sized.attempt,
         min(
             CASE
-                WHEN sized.last_step_at > later.first_step_at THEN later.first_step_at
+                WHEN sized.last_step_at > later.first_step_at
+                    THEN coalesce(ending.overtaken_at, later.first_step_at)
                 ELSE
                     greatest(
                         later.alloc_start_at, coalesce(ending.detected_at, sized.last_step_at)

@@ -13,67 +13,99 @@
 -- column previous_attempt: the attempt with steps before it
 -- column previous_kind: kind of that one's end
 -- column corrected_by: ordinals of the corrections that joined or split it
-WITH ended AS (
+WITH RECURSIVE ended AS (
     SELECT
         link.*,
         ending.stop_id,
-        lag(CASE WHEN link.ending = 'interrupted' THEN ending.stop_id END IGNORE NULLS)
-            OVER run_order AS before_id,
-        lag(CASE WHEN link.ending = 'interrupted' THEN link.is_repeat END IGNORE NULLS)
-            OVER run_order AS before_is_repeat
+        sum((link.ending = 'interrupted')::INTEGER) OVER (
+            PARTITION BY link.run ORDER BY link.attempt
+        )::BIGINT AS place
     FROM link
     INNER JOIN ending ON link.run = ending.run AND link.attempt = ending.attempt
-    WINDOW run_order AS (PARTITION BY link.run ORDER BY link.attempt)
 ),
 
--- an end can only be joined to the one that it follows, or to the chain of that one
+-- of merging and splitting one end only one is asked for: the last in the file
 asked AS (
     SELECT
-        ended.* EXCLUDE (stop_id, before_id, before_is_repeat),
-        (
-            SELECT max(correction.ordinal)
-            FROM correction
-            WHERE
-                correction.action = 'merge'
-                AND correction.incident = ended.stop_id
-                AND (
-                    correction.into_incident = ended.before_id
-                    OR ended.before_is_repeat
-                    OR ended.before_id IN (
-                        SELECT other.incident
-                        FROM correction AS other
-                        WHERE
-                            other.action = 'merge'
-                            AND other.into_incident = correction.into_incident
-                    )
-                )
-        ) AS merged_by,
-        (
-            SELECT max(correction.ordinal)
-            FROM correction
-            WHERE
-                correction.action = 'split'
-                AND correction.incident = ended.stop_id
-                AND ended.is_repeat
-        ) AS split_by
+        ended.*,
+        correction.action,
+        correction.ordinal,
+        target.place AS into_place
     FROM ended
+    LEFT JOIN correction
+        ON
+            ended.ending = 'interrupted'
+            AND ended.stop_id = correction.incident
+            AND correction.action IN ('merge', 'split')
+            AND correction.superseded_by IS NULL
+    LEFT JOIN ended AS target
+        ON
+            ended.run = target.run
+            AND correction.into_incident = target.stop_id
+            AND target.ending = 'interrupted'
+),
+
+merging AS (
+    SELECT DISTINCT run
+    FROM asked
+    WHERE action = 'merge'
+),
+
+-- an end can only be joined to the chain that it directly follows, and what that is depends on the
+-- ends before it: one after the other, in the runs where something is to be merged
+walked AS (
+    SELECT
+        run,
+        place,
+        place AS begins_at,
+        FALSE AS is_merged
+    FROM asked
+    WHERE
+        ending = 'interrupted'
+        AND place = 1
+        AND run IN (SELECT merging.run FROM merging)
+    UNION ALL
+    SELECT
+        asked.run,
+        asked.place,
+        CASE
+            WHEN coalesce(asked.into_place BETWEEN walked.begins_at AND walked.place, FALSE)
+                THEN walked.begins_at
+            WHEN asked.is_repeat AND coalesce(asked.action <> 'split', TRUE) THEN walked.begins_at
+            ELSE asked.place
+        END AS begins_at,
+        NOT asked.is_repeat
+        AND coalesce(asked.into_place BETWEEN walked.begins_at AND walked.place, FALSE) AS is_merged
+    FROM walked
+    INNER JOIN asked
+        ON
+            walked.run = asked.run
+            AND walked.place + 1 = asked.place
+            AND asked.ending = 'interrupted'
 ),
 
 decided AS (
     SELECT
-        * EXCLUDE (merged_by, split_by) REPLACE (
-            CASE
-                WHEN position = 1 THEN FALSE
-                WHEN merged_by IS NULL AND split_by IS NULL THEN is_repeat
-                ELSE coalesce(merged_by, 0) > coalesce(split_by, 0)
-            END AS is_repeat,
-            is_secondary AND merged_by IS NULL AND split_by IS NULL AS is_secondary
-        ),
+        asked.* EXCLUDE (is_repeat, is_secondary),
+        coalesce(walked.is_merged, FALSE)
+        OR (asked.is_repeat AND coalesce(asked.action <> 'split', TRUE)) AS is_repeat,
         CASE
-            WHEN merged_by IS NULL AND split_by IS NULL THEN []
-            ELSE [greatest(coalesce(merged_by, 0), coalesce(split_by, 0))]
+            WHEN walked.is_merged THEN FALSE
+            -- it failed again before a newer checkpoint, only of something else
+            WHEN asked.is_repeat AND asked.action = 'split' THEN TRUE
+            ELSE asked.is_secondary
+        END AS is_secondary,
+        CASE
+            WHEN walked.is_merged OR (asked.is_repeat AND asked.action = 'split')
+                THEN [asked.ordinal]
+            ELSE []
         END AS corrected_by
     FROM asked
+    LEFT JOIN walked
+        ON
+            asked.run = walked.run
+            AND asked.place = walked.place
+            AND asked.ending = 'interrupted'
 ),
 
 numbered AS (

@@ -15,8 +15,10 @@
 -- column phase: step, save or evaluation
 -- column is_secondary: failed before a newer checkpoint was verified, after a failure
 -- column attempts: the interrupted attempt and each failed retry
+-- column is_hidden: a retry whose log is gone ran for long enough to have done steps
 -- column job_ids: scheduler ids of all attempts in the chain and of the one that came back
 -- column last_step: last completed step before the fault
+-- column reached_step: the highest last step of all ends that belong to it
 -- column last_step_at: UTC us
 -- column last_step_low: UTC us, earliest moment of its line, null when that is stamped
 -- column last_step_high: UTC us, latest moment of it
@@ -48,14 +50,14 @@
 -- column first_step_at: UTC us
 -- column caught_up_at: UTC us
 -- column resume_step: step of the state that it resumed from
--- column recovery_source: storage, local, scratch or unknown
+-- column recovery_source: storage, local, peer, scratch or unknown
 -- column verified_step: newest verified step as known at the fault
 -- column verified_grade: its grade then
 -- column verified_captured_at: UTC us, when that state was captured
 -- column verified_step_hindsight: newest step before the fault that is known to be good today
 -- column attempted_captured_at: UTC us, capture of the newest save begun before the fault
 -- column unsaved_work_us: training time since the later of that capture and the last resume
--- column steps_lost: last step less resume step
+-- column steps_lost: last step less resume step; where ends far apart were merged, of all of them
 -- column partial_us: the step under way when the fault struck
 -- column lost_work_us: training time of the executions that this incident discarded
 -- column repeated_us: time that doing those steps again took
@@ -70,6 +72,7 @@
 -- column nodes: culprit nodes, where lines name them
 -- column domains: failure domains of those nodes
 -- column ends: ids of all ends that belong to it, its own first
+-- column corrected_by: ordinals of the corrections that hold in it
 -- column overruled: what persons overruled in it, in words
 -- column is_excluded: its fault lies in a stretch that a person excluded
 -- steps that a repeat of the same failure did are lost work, not time of a retry
@@ -132,12 +135,62 @@ struck AS (
     WHERE chain.incident IS NOT NULL
 ),
 
+-- ends that a person joined: what lies between may have been kept
+merged AS (
+    SELECT
+        run,
+        incident
+    FROM chain
+    WHERE is_repeat AND len(corrected_by) > 0
+    GROUP BY run, incident
+),
+
+first_done AS (
+    SELECT
+        run,
+        attempt,
+        min(started_at) AS first_done_at
+    FROM step
+    WHERE is_first
+    GROUP BY run, attempt
+),
+
+-- of a repeat that was merged all of it is no time of a retry, from its first step to its fault
+stood AS (
+    SELECT
+        chain.run,
+        chain.incident,
+        chain.attempt,
+        greatest(
+            0,
+            least(ending.fault_at, span.to_at, span.takeover_at, back_span.from_at)
+            - greatest(first_done.first_done_at, span.from_at, head.detected_at)
+        ) AS up_us
+    FROM merged
+    INNER JOIN incident_head AS returned
+        ON merged.run = returned.run AND merged.incident = returned.incident
+    INNER JOIN ending AS head ON returned.run = head.run AND returned.attempt = head.attempt
+    INNER JOIN chain
+        ON
+            merged.run = chain.run
+            AND merged.incident = chain.incident
+            AND chain.is_repeat
+    INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN span ON chain.run = span.run AND chain.attempt = span.attempt
+    INNER JOIN first_done ON chain.run = first_done.run AND chain.attempt = first_done.attempt
+    LEFT JOIN span AS back_span
+        ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
+),
+
 inside AS (
     SELECT
         struck.run,
         struck.incident,
-        sum(coalesce(thrown.work_us, 0) + struck.partial_us)::BIGINT AS lost_us
+        sum(
+            coalesce(stood.up_us, coalesce(thrown.work_us, 0) + struck.partial_us)
+        )::BIGINT AS inside_us
     FROM struck
+    LEFT JOIN stood ON struck.run = stood.run AND struck.attempt = stood.attempt
     LEFT JOIN thrown
         ON
             struck.run = thrown.run
@@ -147,40 +200,56 @@ inside AS (
     GROUP BY struck.run, struck.incident
 ),
 
-retry AS (
+tried AS (
     SELECT
         returned.run,
         returned.incident,
-        count(tried.attempt) AS n_retries,
-        greatest(
-            0,
-            coalesce(
-                sum(
-                    CASE
-                        WHEN span.attempt IS NULL THEN 0
-                        ELSE
-                            greatest(
-                                0,
-                                least(span.to_at, coalesce(back_span.from_at, span.to_at))
-                                - greatest(span.from_at, ending.detected_at)
-                            )
-                    END
-                ),
-                0
-            )::BIGINT - coalesce(any_value(inside.lost_us), 0)
-        ) AS retries_us
+        count(later.attempt) AS n_retries,
+        coalesce(bool_or(later.is_overwritten), FALSE) AS is_hidden,
+        any_value(greatest(back_span.from_at, ending.detected_at) - ending.detected_at) AS wait_us,
+        coalesce(
+            sum(
+                CASE
+                    WHEN span.attempt IS NULL THEN 0
+                    ELSE
+                        greatest(
+                            0,
+                            least(span.to_at, coalesce(back_span.from_at, span.to_at))
+                            - greatest(span.from_at, ending.detected_at)
+                        )
+                END
+            ),
+            0
+        )::BIGINT AS tried_us,
+        coalesce(any_value(inside.inside_us), 0) AS inside_us
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     LEFT JOIN span AS back_span
         ON returned.run = back_span.run AND returned.resumed_by = back_span.attempt
-    LEFT JOIN attempt AS tried
+    LEFT JOIN attempt AS later
         ON
-            returned.run = tried.run
-            AND returned.attempt < tried.attempt
-            AND (returned.resumed_by IS NULL OR returned.resumed_by > tried.attempt)
-    LEFT JOIN span ON tried.run = span.run AND tried.attempt = span.attempt
+            returned.run = later.run
+            AND returned.attempt < later.attempt
+            AND (returned.resumed_by IS NULL OR returned.resumed_by > later.attempt)
+    LEFT JOIN span ON later.run = span.run AND later.attempt = span.attempt
     LEFT JOIN inside ON returned.run = inside.run AND returned.incident = inside.incident
     GROUP BY returned.run, returned.incident
+),
+
+-- allocations that overlap: neither takes more than the time up to the return
+retry AS (
+    SELECT
+        run,
+        incident,
+        n_retries,
+        is_hidden,
+        least(inside_us, coalesce(wait_us, inside_us)) AS inside_us,
+        greatest(
+            0,
+            least(tried_us, coalesce(wait_us, tried_us))
+            - least(inside_us, coalesce(wait_us, inside_us))
+        ) AS retries_us
+    FROM tried
 ),
 
 job_list AS (
@@ -213,7 +282,8 @@ partial AS (
     SELECT
         run,
         incident,
-        sum(partial_us)::BIGINT AS partial_us
+        sum(partial_us)::BIGINT AS partial_us,
+        sum(partial_us) FILTER (WHERE NOT is_repeat)::BIGINT AS head_partial_us
     FROM struck
     GROUP BY run, incident
 ),
@@ -246,12 +316,32 @@ caught_up AS (
     GROUP BY returned.run, returned.incident
 ),
 
+-- which attempt did the steps of which again; of merged ends each its own
+return_step AS (
+    SELECT
+        run,
+        incident,
+        attempt,
+        resumed_by
+    FROM incident_head
+    WHERE (run, incident) NOT IN (SELECT (merged.run, merged.incident) FROM merged)
+    UNION ALL
+    SELECT
+        chain.run,
+        chain.incident,
+        chain.attempt,
+        back.attempt AS resumed_by
+    FROM merged
+    INNER JOIN chain ON merged.run = chain.run AND merged.incident = chain.incident
+    INNER JOIN chain AS back ON chain.run = back.run AND chain.position + 1 = back.position
+),
+
 repeated AS (
     SELECT
         returned.run,
         returned.incident,
         sum(step.work_us + step.degraded_us + step.evaluation_us)::BIGINT AS repeated_us
-    FROM incident_head AS returned
+    FROM return_step AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN attempt ON returned.run = attempt.run AND returned.attempt = attempt.attempt
     INNER JOIN step
@@ -338,6 +428,8 @@ members AS (
         chain.run,
         chain.incident,
         list(ending.stop_id ORDER BY chain.attempt) AS ends,
+        max(coalesce(ending.last_step, attempt.last_step)) AS reached_step,
+        coalesce(bool_or(chain.is_repeat AND len(chain.corrected_by) > 0), FALSE) AS is_merged,
         list_distinct(
             flatten(
                 list(
@@ -347,37 +439,61 @@ members AS (
         ) AS ordinals
     FROM chain
     INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+    INNER JOIN attempt ON chain.run = attempt.run AND chain.attempt = attempt.attempt
     WHERE chain.incident IS NOT NULL
     GROUP BY chain.run, chain.incident
 ),
 
-word AS (
+-- steps that each end of merged ones threw away; those that several threw away are lost once
+thrown_steps AS (
     SELECT
-        members.run,
-        members.incident,
-        list(correction.action || ': ' || correction.reason ORDER BY correction.ordinal)
-            AS overruled
-    FROM members
-    INNER JOIN correction ON list_contains(members.ordinals, correction.ordinal)
-    GROUP BY members.run, members.incident
+        run,
+        incident,
+        CASE
+            WHEN bool_and(above_step <= to_step) THEN
+                sum(greatest(0, to_step - greatest(above_step, coalesce(before_step, above_step))))
+        END::BIGINT AS n_steps
+    FROM (
+        SELECT
+            chain.run,
+            chain.incident,
+            back.resume_step AS above_step,
+            ending.last_step AS to_step,
+            max(ending.last_step) OVER (
+                PARTITION BY chain.run, chain.incident
+                ORDER BY back.resume_step, ending.last_step, chain.attempt
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS before_step
+        FROM chain
+        INNER JOIN members
+            ON
+                chain.run = members.run
+                AND chain.incident = members.incident
+                AND members.is_merged
+        INNER JOIN ending ON chain.run = ending.run AND chain.attempt = ending.attempt
+        INNER JOIN chain AS back
+            ON chain.run = back.run AND chain.position + 1 = back.position
+    ) AS thrown_part
+    GROUP BY run, incident
 ),
 
--- moments of the return that a person sets; where they break the order they do not hold
-set_moment AS (
+-- moments of the return that a person sets
+asked_moment AS (
     SELECT
         members.run,
         members.incident,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'launched_at'
-        ) AS launched_at,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
+        max(correction.set_at) FILTER (WHERE correction.moment = 'launched_at') AS launched_at,
+        max(correction.set_at) FILTER (
             WHERE correction.moment = 'load_started_at'
         ) AS load_started_at,
-        arg_max(correction.set_at, correction.ordinal) FILTER (
-            WHERE correction.moment = 'restored_at'
-        ) AS restored_at
+        max(correction.set_at) FILTER (WHERE correction.moment = 'restored_at') AS restored_at,
+        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals
     FROM members
-    INNER JOIN correction ON members.ends[1] = correction.incident AND correction.action = 'set'
+    INNER JOIN correction
+        ON
+            members.ends[1] = correction.incident
+            AND correction.moment IN ('launched_at', 'load_started_at', 'restored_at')
+            AND correction.superseded_by IS NULL
     GROUP BY members.run, members.incident
 ),
 
@@ -474,7 +590,8 @@ moment AS (
         failed.epoch,
         chain.resume_step,
         back_link.returns_to,
-        back_link.left_step
+        back_link.left_step,
+        greatest(back_span.from_at, ending.detected_at) AS launch_from_at
     FROM incident_head AS returned
     INNER JOIN ending ON returned.run = ending.run AND returned.attempt = ending.attempt
     INNER JOIN ending AS last_ending
@@ -486,6 +603,85 @@ moment AS (
     LEFT JOIN chain ON returned.run = chain.run AND returned.resumed_by = chain.attempt
     LEFT JOIN link AS back_link
         ON returned.run = back_link.run AND returned.resumed_by = back_link.attempt
+),
+
+-- each of them with the earliest and the latest that it can be
+asked_bound AS (
+    SELECT
+        asked_moment.*,
+        moment.launch_from_at,
+        moment.first_step_at,
+        coalesce(asked_moment.launched_at, moment.launch_low) AS launched_low,
+        coalesce(asked_moment.launched_at, moment.launch_high) AS launched_high,
+        coalesce(asked_moment.load_started_at, moment.load_at, moment.load_low) AS load_low,
+        coalesce(asked_moment.load_started_at, moment.load_at, moment.load_high) AS load_high,
+        coalesce(asked_moment.restored_at, moment.restored_at, moment.restored_low)
+            AS restored_low,
+        coalesce(asked_moment.restored_at, moment.restored_at, moment.restored_high)
+            AS restored_high
+    FROM asked_moment
+    INNER JOIN moment
+        ON asked_moment.run = moment.run AND asked_moment.incident = moment.incident
+),
+
+-- they are judged together: those that break the order of moments do not hold, none of them
+set_moment AS (
+    SELECT
+        run,
+        incident,
+        launched_at,
+        load_started_at,
+        restored_at,
+        ordinals
+    FROM asked_bound
+    WHERE
+        least(launched_at, load_started_at, restored_at) >= launch_from_at
+        AND greatest(launched_at, load_started_at, restored_at) <= first_step_at
+        AND coalesce(launched_low <= load_high, TRUE)
+        AND coalesce(launched_low <= restored_high, TRUE)
+        AND coalesce(load_low <= restored_high, TRUE)
+),
+
+corrected AS (
+    SELECT
+        members.run,
+        members.incident,
+        list_concat(members.ordinals, coalesce(set_moment.ordinals, [])) AS ordinals
+    FROM members
+    LEFT JOIN set_moment
+        ON members.run = set_moment.run AND members.incident = set_moment.incident
+),
+
+word AS (
+    SELECT
+        corrected.run,
+        corrected.incident,
+        list(correction.ordinal ORDER BY correction.ordinal) AS ordinals,
+        list(correction.action || ': ' || correction.reason ORDER BY correction.ordinal)
+            AS overruled,
+        bool_or(correction.kind IS NOT NULL AND correction.incident = moment.stop_id)
+            AS has_kind,
+        bool_or(correction.cause IS NOT NULL AND correction.incident = moment.stop_id)
+            AS has_cause
+    FROM corrected
+    INNER JOIN moment ON corrected.run = moment.run AND corrected.incident = moment.incident
+    INNER JOIN correction ON list_contains(corrected.ordinals, correction.ordinal)
+    GROUP BY corrected.run, corrected.incident
+),
+
+excluded AS (
+    SELECT
+        moment.run,
+        moment.incident,
+        list('exclude: ' || correction.reason ORDER BY correction.ordinal) AS overruled
+    FROM moment
+    INNER JOIN correction
+        ON
+            correction.action = 'exclude'
+            AND coalesce(correction.run = moment.run, TRUE)
+            AND moment.fault_at >= correction.start_at
+            AND moment.fault_at < correction.end_at
+    GROUP BY moment.run, moment.incident
 )
 
 SELECT
@@ -498,6 +694,8 @@ SELECT
     CASE
         WHEN
             moment.ending_kind = 'planned'
+            -- what a person calls planned is planned
+            AND coalesce(NOT word.has_kind, TRUE)
             AND moment.detector IN ('person', 'scheduler', 'program')
             AND moment.cause = 'operator'
             AND (
@@ -508,19 +706,26 @@ SELECT
             THEN 'operator_rollback'
         ELSE moment.ending_kind
     END AS kind,
-    CASE WHEN again.incident IS NULL THEN moment.cause ELSE 'software' END AS cause,
-    CASE WHEN again.incident IS NULL THEN moment.cause_strength ELSE 'derived' END
-        AS cause_strength,
+    CASE
+        WHEN again.incident IS NULL OR word.has_cause THEN moment.cause
+        ELSE 'software'
+    END AS cause,
+    CASE
+        WHEN again.incident IS NULL OR word.has_cause THEN moment.cause_strength
+        ELSE 'derived'
+    END AS cause_strength,
     moment.rule
     || CASE
-        WHEN again.incident IS NULL THEN ''
+        WHEN again.incident IS NULL OR word.has_cause THEN ''
         ELSE ', and again at the same step: taken for a fault of the software'
     END AS rule,
     moment.phase,
     moment.is_secondary,
     1 + retry.n_retries AS attempts,
+    retry.is_hidden,
     coalesce(job_list.job_ids, []) AS job_ids,
     moment.last_step,
+    members.reached_step,
     moment.last_step_at,
     last_line.low AS last_step_low,
     last_line.high AS last_step_high,
@@ -543,51 +748,39 @@ SELECT
         WHEN moment.back_allocation = moment.failed_allocation THEN moment.detected_at
         ELSE greatest(moment.back_start_at, moment.detected_at)
     END AS replaced_at,
-    CASE
-        WHEN moment.resumed_by IS NOT NULL THEN greatest(moment.back_from_at, moment.detected_at)
-    END AS launch_from_at,
+    CASE WHEN moment.resumed_by IS NOT NULL THEN moment.launch_from_at END AS launch_from_at,
     coalesce(
-        CASE
-            WHEN
-                set_moment.launched_at BETWEEN greatest(moment.back_from_at, moment.detected_at)
-                AND moment.first_step_at
-                THEN set_moment.launched_at
-        END,
+        set_moment.launched_at,
         CASE WHEN moment.launch_low = moment.launch_high THEN moment.launch_low END
     ) AS launched_at,
-    greatest(moment.launch_low, moment.back_start_at) AS launched_low,
-    moment.launch_high AS launched_high,
-    coalesce(
-        CASE
-            WHEN
-                set_moment.load_started_at
-                BETWEEN greatest(moment.back_from_at, moment.detected_at) AND moment.first_step_at
-                THEN set_moment.load_started_at
-        END,
-        moment.load_at
-    ) AS load_started_at,
-    greatest(moment.load_low, moment.back_start_at) AS load_started_low,
-    moment.load_high AS load_started_high,
-    coalesce(
-        CASE
-            WHEN
-                set_moment.restored_at
-                BETWEEN greatest(
-                    moment.back_from_at, moment.detected_at, set_moment.load_started_at
-                )
-                AND moment.first_step_at
-                THEN set_moment.restored_at
-        END,
-        moment.restored_at
-    ) AS restored_at,
-    greatest(moment.restored_low, moment.back_start_at) AS restored_low,
-    moment.restored_high,
+    coalesce(set_moment.launched_at, greatest(moment.launch_low, moment.back_start_at))
+        AS launched_low,
+    coalesce(set_moment.launched_at, moment.launch_high) AS launched_high,
+    coalesce(set_moment.load_started_at, moment.load_at) AS load_started_at,
+    coalesce(set_moment.load_started_at, greatest(moment.load_low, moment.back_start_at))
+        AS load_started_low,
+    coalesce(set_moment.load_started_at, moment.load_high) AS load_started_high,
+    coalesce(set_moment.restored_at, moment.restored_at) AS restored_at,
+    coalesce(set_moment.restored_at, greatest(moment.restored_low, moment.back_start_at))
+        AS restored_low,
+    coalesce(set_moment.restored_at, moment.restored_high) AS restored_high,
     moment.first_step_at,
     caught_up.caught_up_at,
     moment.resume_step,
     CASE
         WHEN moment.resumed_by IS NULL THEN 'unknown'
         WHEN moment.is_scratch THEN 'scratch'
+        -- from a replica that went on
+        WHEN EXISTS (
+            SELECT 1
+            FROM event
+            WHERE
+                event.run = moment.run
+                AND event.attempt = moment.resumed_by
+                AND event.line_no = moment.load_line
+                AND event.is_own
+                AND event.code = 'peer'
+        ) THEN 'peer'
         WHEN
             (
                 SELECT arg_max(checkpoint.tier, checkpoint.ordinal)
@@ -606,9 +799,15 @@ SELECT
     incident_save.verified_captured_at,
     incident_save.verified_step_hindsight,
     incident_save.attempted_captured_at,
-    incident_save.after_us + partial.partial_us AS unsaved_work_us,
+    incident_save.after_us
+    + CASE
+        WHEN members.is_merged THEN partial.head_partial_us
+        ELSE partial.partial_us
+    END AS unsaved_work_us,
     -- resumed beyond the last step that was logged: the log is not whole, what was lost is unknown
     CASE
+        WHEN moment.resumed_by IS NULL THEN NULL
+        WHEN members.is_merged THEN thrown_steps.n_steps
         WHEN moment.returns_to IS NOT NULL THEN moment.last_step - moment.left_step
         WHEN moment.resume_step <= moment.last_step THEN moment.last_step - moment.resume_step
     END AS steps_lost,
@@ -634,28 +833,24 @@ SELECT
                     greatest(moment.back_from_at, moment.detected_at)
                     - moment.detected_at
                     - coalesce(retry.retries_us, 0)
-                    - coalesce(inside.lost_us, 0)
+                    - coalesce(retry.inside_us, 0)
                 )
     END AS replacement_us,
-    moment.first_step_at - moment.detected_at - coalesce(inside.lost_us, 0) AS recovery_us,
+    moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0) AS recovery_us,
     part.data_us,
     part.compile_us,
     part.comm_init_us,
     coalesce(culprit.nodes, []) AS nodes,
     coalesce(culprit_domain.domains, []) AS domains,
     members.ends,
-    coalesce(word.overruled, []) AS overruled,
-    (
-        SELECT count(*) > 0
-        FROM correction
-        WHERE
-            correction.action = 'exclude'
-            AND coalesce(correction.run = moment.run, TRUE)
-            AND moment.fault_at >= correction.start_at
-            AND moment.fault_at < correction.end_at
-    ) AS is_excluded
+    coalesce(word.ordinals, []) AS corrected_by,
+    list_concat(coalesce(word.overruled, []), coalesce(excluded.overruled, [])) AS overruled,
+    excluded.overruled IS NOT NULL AS is_excluded
 FROM moment
 INNER JOIN members ON moment.run = members.run AND moment.incident = members.incident
+LEFT JOIN thrown_steps
+    ON moment.run = thrown_steps.run AND moment.incident = thrown_steps.incident
+LEFT JOIN excluded ON moment.run = excluded.run AND moment.incident = excluded.incident
 LEFT JOIN word ON moment.run = word.run AND moment.incident = word.incident
 LEFT JOIN set_moment ON moment.run = set_moment.run AND moment.incident = set_moment.incident
 LEFT JOIN last_line ON moment.run = last_line.run AND moment.attempt = last_line.attempt
@@ -667,7 +862,6 @@ LEFT JOIN again ON moment.run = again.run AND moment.incident = again.incident
 LEFT JOIN part ON moment.run = part.run AND moment.incident = part.incident
 LEFT JOIN detection ON moment.run = detection.run AND moment.incident = detection.incident
 LEFT JOIN retry ON moment.run = retry.run AND moment.incident = retry.incident
-LEFT JOIN inside ON moment.run = inside.run AND moment.incident = inside.incident
 LEFT JOIN job_list ON moment.run = job_list.run AND moment.incident = job_list.incident
 INNER JOIN incident_save
     ON moment.run = incident_save.run AND moment.incident = incident_save.incident

@@ -1,6 +1,6 @@
 -- table: incident_evidence
 -- grain: one line (or derivation) behind one moment of one incident
--- reads: incident, attempt, ending, sign, failed_start, log_event, node_state, job, checkpoint
+-- reads: incident, attempt, ending, sign, failed_start, log_event, node_state, job, checkpoint, correction
 -- params:
 -- column run: run
 -- column incident: ordinal of the incident
@@ -10,7 +10,20 @@
 -- column line_no: line
 -- column strength: stated, derived, bounded or absent
 -- column text: the line, or what was derived from what
-WITH chosen AS (
+WITH set_moment AS (
+    SELECT
+        incident.incident_id AS incident,
+        list(correction.moment) AS moments
+    FROM incident
+    INNER JOIN correction
+        ON
+            incident.incident_id = correction.incident
+            AND list_contains(incident.corrected_by, correction.ordinal)
+    WHERE correction.action = 'set'
+    GROUP BY incident.incident_id
+),
+
+chosen AS (
     SELECT
         incident.*,
         failed.source_id AS failed_source_id,
@@ -29,12 +42,14 @@ WITH chosen AS (
         ending.cause_line,
         ending.detected_source_id,
         ending.detected_line,
-        ending.stop_at
+        ending.stop_at,
+        coalesce(set_moment.moments, []) AS set_moments
     FROM incident
     INNER JOIN attempt AS failed
         ON incident.run = failed.run AND incident.attempt = failed.attempt
     INNER JOIN ending ON incident.run = ending.run AND incident.attempt = ending.attempt
     LEFT JOIN attempt AS back ON incident.run = back.run AND incident.resumed_by = back.attempt
+    LEFT JOIN set_moment ON incident.incident_id = set_moment.incident
 ),
 
 line_text AS (
@@ -74,6 +89,7 @@ pointed AS (
         fault_line,
         fault_strength,
         CASE
+            WHEN list_contains(set_moments, 'fault_at') THEN 'a person set it'
             WHEN fault_strength = 'bounded' AND phase = 'save'
                 THEN 'a save was under way; taken from when its end was overdue'
             WHEN fault_strength = 'bounded'
@@ -103,6 +119,7 @@ pointed AS (
         detected_line,
         detected_strength,
         CASE
+            WHEN list_contains(set_moments, 'detected_at') THEN 'a person set it'
             WHEN detector = 'program' THEN 'the program stopped by plan'
             WHEN detected_strength = 'bounded' AND detected_low = detected_at
                 THEN 'nothing tells who saw it and when; taken from the last line'
@@ -113,43 +130,49 @@ pointed AS (
             ELSE 'taken from the last that is known of it'
         END
     FROM chosen
-    WHERE detected_line IS NOT NULL OR detected_strength <> 'stated'
+    WHERE
+        detected_line IS NOT NULL
+        OR detected_strength <> 'stated'
+        OR list_contains(set_moments, 'detected_at')
     UNION ALL
     SELECT
         run,
         incident,
         'launched_at',
         60,
-        back_source_id,
-        launch_line,
+        CASE WHEN NOT list_contains(set_moments, 'launched_at') THEN back_source_id END,
+        CASE WHEN NOT list_contains(set_moments, 'launched_at') THEN launch_line END,
         CASE WHEN launched_at IS NULL THEN 'bounded' ELSE 'stated' END,
-        'first line of the program'
+        CASE
+            WHEN list_contains(set_moments, 'launched_at') THEN 'a person set it'
+            ELSE 'first line of the program'
+        END
     FROM chosen
-    WHERE launch_line IS NOT NULL
+    WHERE launch_line IS NOT NULL OR list_contains(set_moments, 'launched_at')
     UNION ALL
     SELECT
         run,
         incident,
         'load_started_at',
         62,
-        back_source_id,
-        load_line,
+        CASE WHEN NOT list_contains(set_moments, 'load_started_at') THEN back_source_id END,
+        CASE WHEN NOT list_contains(set_moments, 'load_started_at') THEN load_line END,
         CASE WHEN load_started_at IS NULL THEN 'bounded' ELSE 'stated' END,
-        ''
+        CASE WHEN list_contains(set_moments, 'load_started_at') THEN 'a person set it' ELSE '' END
     FROM chosen
-    WHERE load_line IS NOT NULL
+    WHERE load_line IS NOT NULL OR list_contains(set_moments, 'load_started_at')
     UNION ALL
     SELECT
         run,
         incident,
         'restored_at',
         64,
-        back_source_id,
-        restored_line,
+        CASE WHEN NOT list_contains(set_moments, 'restored_at') THEN back_source_id END,
+        CASE WHEN NOT list_contains(set_moments, 'restored_at') THEN restored_line END,
         CASE WHEN restored_at IS NULL THEN 'bounded' ELSE 'stated' END,
-        ''
+        CASE WHEN list_contains(set_moments, 'restored_at') THEN 'a person set it' ELSE '' END
     FROM chosen
-    WHERE restored_line IS NOT NULL
+    WHERE restored_line IS NOT NULL OR list_contains(set_moments, 'restored_at')
     UNION ALL
     SELECT
         run,
@@ -181,6 +204,7 @@ absent AS (
             AS missing (moment, place)
         ON
             chosen.resumed_by IS NOT NULL
+            AND NOT list_contains(chosen.set_moments, missing.moment)
             AND CASE missing.moment
                 WHEN 'launched_at' THEN chosen.launch_line IS NULL
                 WHEN 'load_started_at' THEN chosen.load_line IS NULL

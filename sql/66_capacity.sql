@@ -35,12 +35,12 @@ change AS (
         sized.run,
         sized.attempt,
         event.logged_at,
-        arg_max(event.code, event.line_no) AS code
+        arg_max(try_cast(event.code AS BIGINT), event.line_no) AS n_ranks
     FROM event
     INNER JOIN sized ON event.run = sized.run AND event.attempt = sized.attempt
     WHERE
-        event.kind IN ('group_lost', 'group_back')
-        AND regexp_full_match(event.code, '[0-9]{1,6}/[1-9][0-9]{0,5}')
+        event.kind = 'replica_groups'
+        AND regexp_full_match(event.code, '[1-9][0-9]{0,5}')
         AND event.logged_at > sized.from_at
         AND event.logged_at < sized.to_at
     GROUP BY sized.run, sized.attempt, event.logged_at
@@ -51,16 +51,14 @@ point AS (
         run,
         attempt,
         from_at AS logged_at,
-        0::BIGINT AS n_left,
-        1::BIGINT AS n_groups
+        NULL::BIGINT AS n_ranks
     FROM sized
     UNION ALL
     SELECT
         run,
         attempt,
         logged_at,
-        split_part(code, '/', 1)::BIGINT AS n_left,
-        split_part(code, '/', 2)::BIGINT AS n_groups
+        n_ranks
     FROM change
 )
 
@@ -76,8 +74,11 @@ SELECT
     ) AS end_at,
     sized.n_allocated,
     CASE
-        WHEN point.n_left >= point.n_groups THEN 0
-        ELSE sized.n_whole * (point.n_groups - point.n_left) // point.n_groups
+        -- more than there are here: groups have allocations of their own
+        WHEN
+            max(point.n_ranks) OVER (PARTITION BY sized.run, sized.attempt) <= sized.n_whole
+            THEN coalesce(point.n_ranks, sized.n_whole)
+        ELSE sized.n_whole
     END AS n_used
 FROM sized
 INNER JOIN point ON sized.run = point.run AND sized.attempt = point.attempt

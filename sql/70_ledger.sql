@@ -55,7 +55,8 @@ bound AS (
             WHEN coalesce(after_incident.kind, after_ending.kind) <> 'planned' THEN 'restart'
             ELSE 'startup'
         END AS begin_bucket,
-        coalesce(after_incident.resume_step > after_incident.last_step, FALSE) AS is_hidden
+        coalesce(after_incident.resume_step > after_incident.reached_step, FALSE)
+        OR sized.is_overwritten AS is_hidden
     FROM sized
     INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt
@@ -223,7 +224,7 @@ point AS (
         attempt,
         CASE
             WHEN has_steps THEN begin_bucket
-            -- it resumed beyond what was logged: a job without a log has done more than nothing
+            -- its log is gone, or it resumed beyond what was logged: it may have done more than nothing
             WHEN source_id IS NULL AND is_hidden THEN 'unknown'
             WHEN after_what IS NULL THEN 'startup'
             WHEN after_what = 'running' THEN 'unknown'
@@ -332,7 +333,10 @@ point AS (
             WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN 'replacement'
             ELSE 'planned'
         END,
-        CASE WHEN kind IN ('failure', 'unknown', 'preemption', 'mitigation') THEN incident END,
+        CASE
+            WHEN is_repeat OR kind IN ('failure', 'unknown', 'preemption', 'mitigation')
+                THEN incident
+        END,
         detected_at,
         0,
         7

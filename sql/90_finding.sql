@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, chain
+-- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, new_epoch, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
@@ -10,19 +10,7 @@
 -- column line_no: line
 -- corrections that hold somewhere
 WITH used_correction AS (
-    SELECT unnest(ending.corrected_by) AS ordinal FROM ending
-    UNION
-    SELECT unnest(chain.corrected_by) AS ordinal FROM chain
-    UNION
-    SELECT correction.ordinal
-    FROM correction
-    INNER JOIN incident
-        ON
-            correction.incident = incident.incident_id
-            AND correction.set_at IN (
-                incident.launched_at, incident.load_started_at, incident.restored_at
-            )
-    WHERE correction.action = 'set'
+    SELECT unnest(incident.corrected_by) AS ordinal FROM incident
     UNION
     SELECT correction.ordinal
     FROM correction
@@ -32,6 +20,57 @@ WITH used_correction AS (
             AND correction.start_at < attempt.alloc_end_at
             AND correction.end_at > attempt.alloc_start_at
     WHERE correction.action = 'exclude'
+),
+
+unused_correction AS (
+    SELECT *
+    FROM correction
+    WHERE ordinal NOT IN (SELECT used_correction.ordinal FROM used_correction)
+),
+
+-- each end, and the incident that it is part of
+named_end AS (
+    SELECT
+        run,
+        incident_id,
+        unnest(ends) AS stop_id
+    FROM incident
+),
+
+-- names that nothing has, with the likeliest that is meant
+no_such AS (
+    SELECT DISTINCT asked.name
+    FROM (
+        SELECT incident AS name FROM unused_correction
+        UNION ALL
+        SELECT into_incident AS name FROM unused_correction
+    ) AS asked
+    WHERE asked.name NOT IN (SELECT named_end.stop_id FROM named_end)
+),
+
+nearest_end AS (
+    SELECT
+        no_such.name,
+        arg_min(
+            named_end.stop_id,
+            (levenshtein(left(no_such.name, 100), left(named_end.stop_id, 100)), named_end.stop_id)
+        ) AS stop_id
+    FROM no_such
+    INNER JOIN named_end ON TRUE
+    GROUP BY no_such.name
+),
+
+-- set moments of one part of one incident are refused together
+refused_together AS (
+    SELECT
+        incident,
+        moment IN ('fault_at', 'detected_at') AS is_end,
+        count(*) AS n_moments,
+        coalesce(arg_min(ordinal, line), min(ordinal)) AS ordinal,
+        string_agg(moment || ' at line ' || line, ', ' ORDER BY line) AS moments
+    FROM unused_correction
+    WHERE action = 'set' AND superseded_by IS NULL
+    GROUP BY incident, moment IN ('fault_at', 'detected_at')
 ),
 
 -- how many steps lie between a save and what came before it in its attempt
@@ -280,14 +319,15 @@ UNION ALL
 SELECT
     'hidden_steps',
     incident.run,
-    'it resumed from step ' || incident.resume_step || ', beyond step ' || incident.last_step
+    'it resumed from step ' || incident.resume_step || ', beyond step ' || incident.reached_step
     || ', the last one logged before ' || incident.incident_id || ': the log is not whole',
     NULL,
     attempt.source_id,
     attempt.last_step_line
 FROM incident
-INNER JOIN attempt ON incident.run = attempt.run AND incident.attempt = attempt.attempt
-WHERE incident.resume_step > incident.last_step AND incident.steps_lost IS NULL
+INNER JOIN attempt
+    ON incident.run = attempt.run AND incident.last_failed_attempt = attempt.attempt
+WHERE incident.resume_step > incident.reached_step AND incident.steps_lost IS NULL
 UNION ALL
 SELECT
     'hidden_redo',
@@ -328,27 +368,56 @@ WHERE correction.ordinal IN (SELECT used_correction.ordinal FROM used_correction
 UNION ALL
 SELECT
     'correction_unused',
-    coalesce(correction.incident, correction.run, 'all runs'),
-    'correction ' || correction.ordinal || ' (' || correction.action || ') holds nowhere: '
+    left(coalesce(one.incident, one.run, 'all runs'), 200),
+    one.place || ': this correction (' || one.action || ') '
     || CASE
-        WHEN correction.action = 'exclude' THEN 'no run has time in that stretch'
+        WHEN one.superseded_by IS NOT NULL THEN 'is superseded by ' || one.superseded_by
+        ELSE 'holds nowhere: '
+    END
+    || CASE
+        WHEN one.superseded_by IS NOT NULL THEN ''
+        WHEN one.action = 'exclude' AND one.run NOT IN (SELECT attempt.run FROM attempt)
+            THEN 'there is no run of that name'
+        WHEN one.action = 'exclude' THEN 'no run has time in that stretch'
+        WHEN named_end.stop_id IS NULL
+            THEN
+                'there is no incident of that name'
+                || coalesce('; the nearest is ' || nearest_end.stop_id, '')
+        WHEN one.action = 'merge' AND into_end.stop_id IS NULL
+            THEN
+                'there is no incident ' || left(one.into_incident, 200)
+                || coalesce('; the nearest is ' || nearest_into.stop_id, '')
+        WHEN one.action = 'merge' AND into_end.incident_id = named_end.incident_id
+            THEN 'they are one incident already'
+        WHEN one.action = 'merge' THEN 'the one incident does not follow the other'
+        WHEN one.action = 'split' THEN 'it is an incident of its own already'
         WHEN
-            correction.incident NOT IN (
-                SELECT ending.stop_id
-                FROM ending
-                WHERE ending.stop_id IS NOT NULL
-            )
-            THEN 'there is no incident of that name'
-        WHEN correction.action = 'merge' THEN 'the one incident does not follow the other'
-        WHEN correction.action = 'split' THEN 'it is an incident of its own already'
+            NOT refused_together.is_end
+            AND named_end.stop_id <> named_end.incident_id
+            THEN 'the return is that of ' || named_end.incident_id || '; name that one'
+        WHEN refused_together.n_moments > 1
+            THEN
+                'the moments (' || refused_together.moments
+                || ') would stand before or after each other or their neighbours'
         ELSE 'the moment would stand before or after its neighbours'
     END
     || '; mend it or take it out',
     NULL,
     NULL,
     NULL
-FROM correction
-WHERE correction.ordinal NOT IN (SELECT used_correction.ordinal FROM used_correction)
+FROM unused_correction AS one
+LEFT JOIN named_end ON one.incident = named_end.stop_id
+LEFT JOIN named_end AS into_end ON one.into_incident = into_end.stop_id
+LEFT JOIN nearest_end ON one.incident = nearest_end.name
+LEFT JOIN nearest_end AS nearest_into ON one.into_incident = nearest_into.name
+LEFT JOIN refused_together
+    ON
+        one.action = 'set'
+        AND one.superseded_by IS NULL
+        AND one.incident = refused_together.incident
+        AND (one.moment IN ('fault_at', 'detected_at')) = refused_together.is_end
+-- of those that are refused together one line is enough
+WHERE coalesce(refused_together.ordinal = one.ordinal, TRUE)
 UNION ALL
 SELECT
     'grace_saves',

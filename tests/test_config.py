@@ -205,3 +205,24 @@ def test_an_instant_outside_the_calendar(at: str) -> None:
     text = f'[[planned_window]]\nstart = "{at}"\nend = "2026-05-01"\n'
     with pytest.raises(ConfigError, match="must be of a year"):
         load_config({}, {}, Path("/etc"), {Path("/etc/ckpt-audit.toml"): text}.get)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (('[[correction]]\naction = "split"\nincident = "a"\nreason = "x"\n'
+         '[[correction]]\naction = "splat"\nreason = "y"\n'), 6),
+        # what stands in a long string or a comment is no table
+        (('[[correction]]\naction = "split"\nincident = "a"\nreason = """\n[[correction]]\n"""\n'
+         '# [[correction]]\n[[correction]]\naction = "split"\nreason = " "\nincident = "b"\n'), 10),
+        (('[[planned_window]]\nstart = 2026-05-01\nend = 2026-05-02\n'
+         '[[planned_window]]\nstart = 2026-05-02\nend = 2026-05-01\n'), 6),
+        ('[[source]]\nmatch = "a"\n[[source]]\nrun = "b"\n', 3),
+        ('correction = [{action = "split", incident = "a", reason = "x"}, {action = "b"}]\n', 1),
+    ],
+)  # fmt: skip
+def test_the_line_is_that_of_the_right_table(text: str, line: int) -> None:
+    file = Path("/etc/ckpt-audit.toml")
+    with pytest.raises(ConfigError) as told:
+        load_config({}, {}, Path("/etc"), {file: text}.get)
+    assert told.value.where == f"{file}:{line}"

@@ -388,6 +388,55 @@ def test_jobs_through_the_autumn_night(warehouse: Warehouse) -> None:
     assert rows[2] == (None, None)
 
 
+def _night_job(jobs: Log, number: str, start: str, end: str, elapsed_s: int, node: str) -> None:
+    jobs.job(number, job_id_raw=number, start_us=f"2026-10-25T{start}", end_us=f"2026-10-25T{end}",
+             elapsed_us=elapsed_s * US_PER_S, nodes=[node], user="ada", name="train")  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "hour"), [("a", 1), ("b", 0)])
+def test_a_job_whose_nodes_are_taken_ran_in_the_second_pass(
+    warehouse: Warehouse, node: str, hour: int
+) -> None:
+    """Job 2 fits into either pass; on node a job 1 still runs in the first."""
+    jobs = Log(warehouse, 1, path="sacct.txt", format="slurm_sacct", tz="Europe/Berlin")
+    _night_job(jobs, "2", "02:30:00", "02:45:00", 900, node)
+    _night_job(jobs, "1", "02:05:00", "02:25:00", 4800, "a")
+    jobs.write()
+    log = Log(warehouse, 2, path="slurm-2.out", tz="Europe/Berlin", refs=("2",))
+    log.event("training_start", "2026-10-25T02:31:00").step(1, "2026-10-25T02:40:00").write()
+    date(warehouse)
+    assert warehouse.rows("SELECT started_at FROM job_time WHERE source_id = 1 ORDER BY line_no")[
+        0
+    ] == (us(f"2026-10-25T0{hour}:30:00"),)
+    assert log.at() == [f"2026-10-25T0{hour}:31:00", f"2026-10-25T0{hour}:40:00"]
+
+
+def test_steps_without_a_stamp_tell_that_the_hour_was_passed(warehouse: Warehouse) -> None:
+    """02:05 to 02:25 is twenty minutes, or eighty; four steps of 19 minutes are eighty."""
+    log = Log(warehouse, 1, tz="Europe/Berlin").event("training_start", "2026-10-25T02:05:00")
+    for step in range(1, 5):
+        log.step(step, s=1140.0)
+    log.event("launcher_failure", "2026-10-25T02:25:00").write()
+    date(warehouse)
+    assert (log.at()[0], log.at()[-1]) == ("2026-10-25T00:05:00", "2026-10-25T01:25:00")
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_timers_are_added_where_the_printed_times_leave_them_out(
+    warehouse: Warehouse, held: bool
+) -> None:
+    """A save of 30 s and an evaluation of 50 s between two steps of 10 s."""
+    log = Log(warehouse, 1).event("training_start", "2026-01-01T00:00:00").step(1, s=10.0)
+    log.step(2, s=10.0).event("evaluation_timer", s=50.0).event("evaluation", step=2)
+    log.event("save_started", step=2).event("save_done", step=2).event("save_timer", s=30.0)
+    log.step(3, s=90.0 if held else 10.0).step(4, s=10.0).write()
+    date(warehouse)
+    times = [str(at)[14:] for at in log.at()]
+    assert [times[place] for place in (1, 2, 8, 9)] == ["00:10", "00:20", "01:50", "02:00"]
+    if not held:
+        assert [times[place] for place in (4, 6)] == ["01:10", "01:40"]
+
+
 def test_the_spring_gap_is_derived(warehouse: Warehouse) -> None:
     log = Log(warehouse, 1, tz="Europe/Berlin").step(1, "2026-03-29T02:30:00").write()
     date(warehouse)

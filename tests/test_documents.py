@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.data import ReportData
+from ckpt_audit.audit.fleet import fleet_of
+from ckpt_audit.audit.process import process_of
 from ckpt_audit.documents import (
     DOCUMENTS,
     INCIDENT_COLUMNS,
@@ -26,8 +29,11 @@ from ckpt_audit.documents import (
 )
 from ckpt_audit.documents.calculator import model_document
 from ckpt_audit.documents.simulation import simulate_document
+from ckpt_audit.facts import Epoch, Lifetime
 from ckpt_audit.model.simulation import Constant, Policy, Scenario, simulate
 from tests.report.fixture_data import month
+
+HOUR_US = 3_600_000_000
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,48 @@ def simulated() -> Json:
 def problems(name: str, document: Json) -> list[str]:
     validator = Draft202012Validator(schema(name), format_checker=FormatChecker())
     return [error.message for error in validator.iter_errors(json.loads(dumps(document)))]
+
+
+def with_past(data: ReportData) -> ReportData:
+    """The same report where the runs have a past: failures of uneven gaps in two sizes."""
+    start = data.window.start_at
+    found = []
+    for number, run in enumerate(data.runs):
+        lives = [
+            Lifetime(
+                run=run.run.run,
+                attempt=i,
+                start_at=start + i * 50 * HOUR_US,
+                end_at=start + i * 50 * HOUR_US + (1 + i * i % 41) * HOUR_US,
+                n_accelerators=64 if i < 20 else 256,
+                kind="planned" if i % 9 == 8 else "failure",
+                cause=("gpu", "network")[i % 2],
+                is_secondary=False,
+            )
+            for i in range(45 + number)
+        ]
+        epochs = [
+            Epoch(run.run.run, 1, start, start + 1000 * HOUR_US, 64),
+            Epoch(run.run.run, 2, start + 1000 * HOUR_US, start + 5000 * HOUR_US, 256),
+        ]
+        process = process_of(lives, epochs, ZoneInfo("UTC"))
+        found.append(replace(run, estimate=replace(run.estimate, process=process)))
+    fleet = fleet_of({run.run.run: run.estimate.process for run in found})
+    return replace(data, runs=tuple(found), fleet=fleet)
+
+
+def test_an_estimate_with_a_past_fits_its_schema_and_leaves_nothing_out(data: ReportData) -> None:
+    document = json.loads(dumps(estimate_document(with_past(data), [4096])))
+    assert problems("estimate", document) == []
+    (run, *_) = document["runs"]
+    for name in ("shape", "trend", "basis", "dispersion", "survival", "drift", "change_point"):
+        assert run[name] is not None
+    assert run["shape"]["best_law"] == run["shape"]["laws"][0]["law"]
+    assert run["trend"]["power_law"]["beta"] > 0
+    assert [epoch["epoch"] for epoch in run["basis"]["epochs"]] == [1, 2]
+    assert {cause["cause"] for cause in run["causes"]} == {"gpu", "network"}
+    assert 4096 in [item["accelerators"] for item in document["fleet"]["projections"]]
+    assert run["rate"]["data_share"] > 0
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

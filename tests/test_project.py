@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "pipeline" / "ckpt_audit"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-FORMATS_KNOW = {"units", "errors", "records", "ingest.base"}
+FORMATS_KNOW = {"units", "errors", "linear", "records", "ingest.base"}
 INSTALLED_AS = {"jinja2": "jinja2", "hostlist": "python-hostlist"}
 NOT_IMPORTED = {"tzdata"}  # data of zoneinfo
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from ckpt_audit.printable import printable
 from ckpt_audit.units import format_duration, iso
 
 DEFAULT = "default"
@@ -71,6 +72,7 @@ class Correction:
         reason: Why, for everybody who reads the report.
         incident, into, run, kind, cause, moment: What it is about, None where it says nothing.
         set_at, start_at, end_at: UTC microseconds or None.
+        line: Where it begins in the file, or None.
     """
 
     action: str
@@ -84,6 +86,7 @@ class Correction:
     set_at: int | None = None
     start_at: int | None = None
     end_at: int | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +255,8 @@ def _flatten(value: object, key: str, name: str = "") -> list[tuple[str, str]]:
     elif isinstance(value, Mapping):
         parts = [(f"{key}.{inner}", "", value[inner]) for inner in value]
     elif is_dataclass(value):
-        parts = [(f"{key}.{_key(f.name)}", f.name, getattr(value, f.name)) for f in fields(value)]
+        named = [f.name for f in fields(value) if f.name != "line"]  # no key of the file
+        parts = [(f"{key}.{_key(name)}", name, getattr(value, name)) for name in named]
         if not isinstance(value, Thresholds):
             parts = [part for part in parts if part[2] is not None]
     else:
@@ -269,4 +273,4 @@ def _text(name: str, value: object) -> str:
         return format_duration(value)
     if name.endswith("_at") and isinstance(value, int):
         return str(iso(value))
-    return str(value)
+    return printable(str(value))  # it goes to pages

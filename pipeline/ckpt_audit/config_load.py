@@ -6,7 +6,6 @@ error that names the nearest right one.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from ckpt_audit.config import (
 )
 from ckpt_audit.config_values import Kind, convert, nearest
 from ckpt_audit.errors import ConfigError
+from ckpt_audit.toml_lines import line_of, row_lines
 
 FILE_NAME = "ckpt-audit.toml"
 ENV_PREFIX = "CKPT_AUDIT_"
@@ -184,9 +184,15 @@ class _Parser:
         self.tables: dict[str, Any] = {}
         self.origins: dict[str, str] = {}
 
-    def fail(self, message: str, key: str | None = None, table: str | None = None) -> ConfigError:
+    def fail(
+        self,
+        message: str,
+        key: str | None = None,
+        table: str | None = None,
+        row: int | None = None,
+    ) -> ConfigError:
         """The error for a key of the file, with the line where the key stands."""
-        line = _line_of(self.text, key, table) if key else None
+        line = line_of(self.text, key, table, row) if key else None
         where = f"{self.path}:{line}" if line else str(self.path)
         return ConfigError(message, where)
 
@@ -212,13 +218,14 @@ class _Parser:
             self.origins.setdefault(f"thresholds.{key}", self.origin)
         self.thresholds = self._keys(table, _THRESHOLDS, "thresholds") | self.thresholds
         sources = [
-            SourceRule(**self._keys(row, _SOURCE, "source", required=("match",)))
-            for row in self._rows(document, "source")
+            SourceRule(**self._keys(one, _SOURCE, "source", required=("match",), row=row))
+            for row, one in enumerate(self._rows(document, "source"))
         ]
         planned = [
-            self._planned(self._keys(row, _PLANNED, "planned_window", required=("start", "end")))
-            for row in self._rows(document, "planned_window")
+            self._planned(one, row)
+            for row, one in enumerate(self._rows(document, "planned_window"))
         ]
+        lines = row_lines(self.text, "correction")
         runs = document.get("runs", {})
         if not isinstance(runs, dict):
             raise self.fail("'runs' must hold one table a run, as in [runs.\"my-run\"]", "runs")
@@ -226,7 +233,8 @@ class _Parser:
             "sources": tuple(sources),
             "planned_windows": tuple(planned),
             "corrections": tuple(
-                self._correction(row) for row in self._rows(document, "correction")
+                self._correction(one, row, lines[row] if row < len(lines) else None)
+                for row, one in enumerate(self._rows(document, "correction"))
             ),
             "runs": MappingProxyType({name: self._run(name, row) for name, row in runs.items()}),
         }
@@ -237,33 +245,42 @@ class _Parser:
             raise self.fail(f"'{name}' is a list of tables: write [[{name}]]", name)
         return rows
 
-    def _planned(self, values: dict[str, Any]) -> PlannedWindow:
-        window = PlannedWindow(**values)
+    def _planned(self, table: object, row: int) -> PlannedWindow:
+        needed = ("start", "end")
+        window = PlannedWindow(**self._keys(table, _PLANNED, "planned_window", needed, row))
         if window.end_at <= window.start_at:
             raise self.fail(
                 "the planned window ends before it starts; exchange start and end",
                 "end",
                 "planned_window",
+                row,
             )
         return window
 
-    def _correction(self, row: object) -> Correction:
-        values = self._keys(row, _CORRECTION, "correction", required=("action", "reason"))
-        needed, allowed = _NEEDS[values["action"]]
-        given = [key for key in row if key not in ("action", "reason")]  # type: ignore[attr-defined]
+    def _correction(self, table: object, row: int, line: int | None) -> Correction:
+        values = self._keys(table, _CORRECTION, "correction", ("action", "reason"), row)
+        action = values["action"]
+        needed, allowed = _NEEDS[action]
+        given = [key for key in table if key not in ("action", "reason")]  # type: ignore[attr-defined]
+
+        def fail(text: str, key: str) -> ConfigError:
+            return self.fail(text, key, "correction", row)
+
         for key in needed:
             if key not in given:
-                text = f"a correction with action '{values['action']}' needs '{key}'"
-                raise self.fail(text, "action", "correction")
+                raise fail(f"a correction with action '{action}' needs '{key}'", "action")
         for key in given:
             if key not in (*needed, *allowed):
-                text = f"'{key}' has no meaning for the action '{values['action']}'; take it out"
-                raise self.fail(text, key, "correction")
-        if values["action"] == "reclassify" and not {"kind", "cause"} & set(given):
-            raise self.fail("to reclassify, say 'kind' or 'cause'", "action", "correction")
-        if values["action"] == "exclude" and values["end_at"] <= values["start_at"]:
-            raise self.fail("what is excluded ends before it starts", "end", "correction")
-        return Correction(**values)
+                raise fail(f"'{key}' has no meaning for the action '{action}'; take it out", key)
+        if not values["reason"].strip():
+            raise fail("'reason' says nothing; whoever reads the report must know why", "reason")
+        if action == "reclassify" and not {"kind", "cause"} & set(given):
+            raise fail("to reclassify, say 'kind' or 'cause'", "action")
+        if action == "merge" and values["incident"] == values["into"]:
+            raise fail("an incident cannot be merged into itself", "into")
+        if action == "exclude" and values["end_at"] <= values["start_at"]:
+            raise fail("what is excluded ends before it starts", "end")
+        return Correction(**values, line=line or line_of(self.text, "correction"))
 
     def _run(self, name: str, row: object) -> RunConfig:
         values = self._keys(row, _RUN, f"runs.{name}")
@@ -285,23 +302,25 @@ class _Parser:
         known: Keys,
         name: str,
         required: tuple[str, ...] = (),
+        row: int | None = None,
     ) -> dict[str, Any]:
         """Converts one table, field name to value."""
         if not isinstance(table, dict):
             raise self.fail(f"'{name}' must be a table of keys", name.split(".", maxsplit=1)[0])
         missing = [key for key in required if key not in table]
         if missing:
-            raise self.fail(f"every [[{name}]] needs '{missing[0]}'", name)
+            text = f"every [[{name}]] needs '{missing[0]}'"
+            raise self.fail(text, name, name if row is not None else None, row)
         values: dict[str, Any] = {}
         for key, value in table.items():
             if key not in known:
                 text = f"unknown key '{key}' in {name}{nearest(key, list(known))}"
-                raise self.fail(text, key, name)
+                raise self.fail(text, key, name, row)
             kind, target = known[key]
             try:
                 values[target] = convert(kind, value, self.folder, self.zone)
             except ValueError as error:
-                raise self.fail(f"'{key}' in {name} {error}", key, name) from None
+                raise self.fail(f"'{key}' in {name} {error}", key, name, row) from None
         return values
 
     def put_scalar(self, key: str, value: object, origin: str, folder: Path) -> None:
@@ -341,21 +360,3 @@ class _Parser:
             origins=MappingProxyType(dict(self.origins)),
             path=self.path,
         )
-
-
-def _line_of(text: str, key: str, table: str | None) -> int | None:
-    """Line of a key in a TOML text, as well as it can be told; None where it is not found."""
-    wanted = re.compile(rf"""(^|[{{,.\[\s"'])["']?{re.escape(key)}["']?\s*(=|\.|\])""")
-    section = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        stripped = line.strip()
-        header = re.fullmatch(r"\[+\s*(.*?)\s*\]+\s*(#.*)?", stripped)
-        if header:
-            section = header.group(1).replace('"', "").replace("'", "")
-            if section == key or (table is None and section.startswith(f"{key}.")):
-                return number
-            continue
-        inside = table is None or section == table or table.startswith(f"{section}.")
-        if inside and not stripped.startswith("#") and wanted.search(line):
-            return number
-    return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from datetime import date, datetime, time
 from enum import Enum
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
+from ckpt_audit.linear import LinearPattern
 from ckpt_audit.units import parse_duration_s, to_us
 
 ACTIONS = ("merge", "split", "reclassify", "set", "exclude")
@@ -199,10 +199,7 @@ def _choice(value: object, allowed: tuple[str, ...]) -> str:
 def _pattern(value: object) -> str:
     """A regular expression for a line of a health log."""
     text = _text(value)
-    try:
-        groups = re.compile(text).groupindex
-    except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+    groups = LinearPattern(text).names
     for name in ("time", "node", "verdict"):
         if name not in groups:
             raise ValueError(f"must name a group (?P<{name}>...)")

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from ckpt_audit.clock_years import only_year_inside
 from ckpt_audit.job_spans import JobSpans, dated_jobs, refs_of
-from ckpt_audit.line_frame import collapse, lines_of
+from ckpt_audit.job_times import JOB_INSTANTS, job_instants
+from ckpt_audit.line_frame import NO_HINT, Hint, collapse, lines_of
 from ckpt_audit.line_times import Strength, Times, time_lines
 from ckpt_audit.log_parts import find_parts, write_parts
 from ckpt_audit.records import ClockKind
@@ -30,9 +31,9 @@ from ckpt_audit.zone_choice import (
     job_conflicts,
     read_stamps,
 )
-from ckpt_audit.zones import I64, NO_TIME, localise, readings_of, settle_job
+from ckpt_audit.zones import I64, NO_TIME, localise, readings_of
 
-_VERSION = "1"  # to be raised whenever the rules change, so that everything is dated again
+_VERSION = "3"  # to be raised whenever the rules change, so that everything is dated again
 _BATCH_ROWS = 2_000_000
 _TABLES = ("source_zone", "line_time", "job_time", "node_time", "dating_signature")
 _STRENGTH_NAMES = [strength.name.lower() for strength in Strength]
@@ -80,7 +81,10 @@ SELECT
     coalesce(eligible_us, $none) AS eligible_us,
     coalesce(start_us, $none) AS start_us,
     coalesce(end_us, $none) AS end_us,
-    coalesce(elapsed_us, $none) AS elapsed_us
+    coalesce(elapsed_us, $none) AS elapsed_us,
+    CASE WHEN step_id = '' THEN user || '/' || name END AS owner,
+    coalesce(try_cast(job_id_raw AS BIGINT), 0) AS turn,
+    nodes
 FROM raw_job
 WHERE source_id IN (SELECT unnest($ids))
 ORDER BY source_id, line_no, job_id, step_id
@@ -96,14 +100,14 @@ SELECT DISTINCT
     $none AS eligible_us,
     coalesce(start_us, $none) AS start_us,
     coalesce(end_us, $none) AS end_us,
-    $none AS elapsed_us
+    $none AS elapsed_us,
+    NULL::VARCHAR AS owner,
+    0::BIGINT AS turn,
+    []::VARCHAR[] AS nodes
 FROM raw_node
 WHERE source_id IN (SELECT unnest($ids))
 ORDER BY source_id, line_no
 """
-
-_JOB_READINGS = ("submit_us", "eligible_us", "start_us", "end_us")
-_JOB_INSTANTS = ("submitted_at", "eligible_at", "started_at", "ended_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +156,7 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
     write_parts(warehouse, logs)
     dater = _Dater(warehouse, choices, _dated_whole(logs, sources))
     dater.forget_others()
-    is_open = {s.source_id: bool(s.n_no_year and not s.n_dated_lines) for s in sources}
-    dater.date([source for source in sources if not is_open[source.source_id]], {})
-    yearless = [source for source in sources if is_open[source.source_id]]
-    if yearless:
-        anchors = _anchors(warehouse, yearless, sources, choices, refs)
-        dater.date(yearless, anchors)
+    _date_in_order(dater, sources, refs)
     spans = {
         source_id: (low, high)
         for source_id, low, high in warehouse.rows(
@@ -177,10 +176,40 @@ def date_sources(warehouse: Warehouse, *, machine_zone: str, zone_for: ZoneFor) 
     )
 
 
+def _date_in_order(dater: _Dater, sources: list[Stamps], refs: dict[int, tuple[str, ...]]) -> None:
+    """Dates first the sources that stand alone, then those that need the others' dates."""
+    choices, whole = dater.choices, dater.logs
+    yearless = [s for s in sources if s.n_no_year and not s.n_dated_lines]
+    begins = {s.source_id: _begins_in_fold(s, choices[s.source_id].tz) for s in sources}
+    folded = [s for s in sources if begins[whole.get(s.source_id, (s.source_id,))[0]]]
+    waiting = {source.source_id for source in yearless + folded}
+    dater.date([source for source in sources if source.source_id not in waiting], {})
+    if folded:
+        jobs = dated_jobs(dater.warehouse)
+        dater.date(folded, {s.source_id: _job_start(jobs, refs, s) for s in folded})
+    if yearless:
+        anchors = _anchors(dater.warehouse, yearless, sources, choices, refs)
+        dater.date(yearless, {key: Hint(anchor_us=anchor) for key, anchor in anchors.items()})
+
+
 def _dated_whole(logs: list[tuple[int, ...]], sources: list[Stamps]) -> dict[int, tuple[int, ...]]:
     """Logs in several files that are dated as one, by source; missing years are found by file."""
     yearless = {source.source_id for source in sources if source.n_no_year}
     return {part: log for log in logs if not yearless & set(log) for part in log}
+
+
+def _begins_in_fold(source: Stamps, tz: str) -> bool:
+    """Whether the first reading of a log is one that a clock put back showed twice."""
+    if source.format != "job_log" or source.naive_low_us is None:
+        return False
+    found = localise(np.array([source.naive_low_us], dtype=np.int64), tz)
+    return bool(found.early[0] != found.late[0])
+
+
+def _job_start(jobs: JobSpans, refs: dict[int, tuple[str, ...]], source: Stamps) -> Hint:
+    """When the job of a log began, before which it has no line."""
+    found = jobs.find(refs.get(source.source_id, ()))
+    return Hint(not_before=min(span.start_us for span in found)) if found else NO_HINT
 
 
 def _anchors(
@@ -242,35 +271,35 @@ class _Dater:
                 f"DELETE FROM {table} WHERE source_id NOT IN (SELECT source_id FROM source)"  # noqa: S608
             )
 
-    def date(self, sources: list[Stamps], anchors: dict[int, int]) -> None:
+    def date(self, sources: list[Stamps], hints: dict[int, Hint]) -> None:
         """Dates those sources whose signature is new."""
         todo: list[tuple[Stamps, str]] = []
         content = {source.source_id: source.content_sha256 for source in sources}
         for source in sources:
             choice = self.choices[source.source_id]
-            anchor = anchors.get(source.source_id, "")
+            hint = hints.get(source.source_id, NO_HINT)
             # a part is dated again when any other part of its log has changed
             others = [content[part] for part in self.logs.get(source.source_id, ())]
             parts = (_VERSION, source.content_sha256, source.n_rows, choice.tz, choice.origin,
-                     choice.note, anchor, *others)  # fmt: skip
+                     choice.note, hint, *others)  # fmt: skip
             signature = "|".join(str(part) for part in parts)
             if self.signatures.get(source.source_id) != signature:
                 todo.append((source, signature))
         todo.sort(key=lambda item: (self._log_of(item[0].source_id), item[0].source_id))
         for batch in _batches(todo, self._log_of):
-            self._date_batch(batch, anchors)
+            self._date_batch(batch, hints)
 
     def _log_of(self, source_id: int) -> int:
         return self.logs.get(source_id, (source_id,))[0]
 
-    def _date_batch(self, batch: list[tuple[Stamps, str]], anchors: dict[int, int]) -> None:
+    def _date_batch(self, batch: list[tuple[Stamps, str]], hints: dict[int, Hint]) -> None:
         ids = [source.source_id for source, _ in batch]
         for table in _TABLES:
             self.warehouse.execute(
                 f"DELETE FROM {table} WHERE source_id IN (SELECT unnest($ids))",  # noqa: S608
                 {"ids": ids},
             )
-        lines = self._line_times(_fetch(self.warehouse, _LINES, ids), anchors)
+        lines = self._line_times(_fetch(self.warehouse, _LINES, ids), hints)
         if lines is not None:
             self.warehouse.insert_table("line_time", lines)
             self.n_lines += lines.num_rows
@@ -291,7 +320,7 @@ class _Dater:
         self.warehouse.insert_table("dating_signature", pa.table(signatures))
         self.n_dated += len(batch)
 
-    def _line_times(self, frame: pd.DataFrame, anchors: dict[int, int]) -> pa.Table | None:
+    def _line_times(self, frame: pd.DataFrame, hints: dict[int, Hint]) -> pa.Table | None:
         if not len(frame):
             return None
         rows = collapse(frame)
@@ -301,8 +330,8 @@ class _Dater:
         for log in dict.fromkeys(self.logs.get(source_id, (source_id,)) for source_id in slices):
             here = _join([slices[part] for part in log if part in slices])
             whole = {name: values[here] for name, values in rows.items()}
-            tz, anchor = self.choices[log[0]].tz, anchors.get(log[0], NO_TIME)
-            timed.append(time_lines(lines_of(whole, tz, anchor)))
+            tz, hint = self.choices[log[0]].tz, hints.get(log[0], NO_HINT)
+            timed.append(time_lines(lines_of(whole, tz, hint)))
             names.append({name: whole[name] for name in ("source_id", "line_no")})
         columns = {
             name: np.concatenate([part[name] for part in names])
@@ -318,7 +347,7 @@ class _Dater:
 
     def _job_times(self, frame: pd.DataFrame) -> pa.Table:
         source_id = frame["source_id"].to_numpy(dtype=np.int64)
-        instants = {name: np.full(len(frame), NO_TIME, np.int64) for name in _JOB_INSTANTS}
+        instants = {name: np.full(len(frame), NO_TIME, np.int64) for name in JOB_INSTANTS}
         for one, here in _slices(source_id):
             found = job_instants(frame.iloc[here], self.choices[one].tz)
             for name, values in found.items():
@@ -326,32 +355,6 @@ class _Dater:
         columns = {name: _nullable(values) for name, values in instants.items()}
         line_no = frame["line_no"].to_numpy(dtype=np.int64)
         return pa.table({"source_id": source_id, "line_no": line_no} | columns)
-
-
-def job_instants(frame: pd.DataFrame, tz: str) -> dict[str, I64]:
-    """Instants of the scheduler records of one source.
-
-    Args:
-        frame: Columns ``submit_us``, ``eligible_us``, ``start_us``, ``end_us``, ``elapsed_us``
-            (``NO_TIME`` if unknown) and ``is_utc``.
-        tz: Zone of the naive readings.
-    """
-    is_utc = frame["is_utc"].to_numpy(dtype=np.bool_)
-    readings = np.stack([frame[name].to_numpy(dtype=np.int64) for name in _JOB_READINGS])
-    early, late = readings.copy(), readings.copy()
-    is_local = (readings != NO_TIME) & ~is_utc
-    found = localise(readings[is_local], tz)
-    early[is_local], late[is_local] = found.early, found.late
-    elapsed = frame["elapsed_us"].to_numpy(dtype=np.int64)
-    for i in np.flatnonzero((early != late).any(axis=0)):
-        one, other, (spent,) = (_optional(v) for v in (early[:, i], late[:, i], elapsed[i : i + 1]))
-        chosen = settle_job(one, other, spent)
-        early[:, i] = [NO_TIME if at is None else at for at in chosen]
-    return dict(zip(_JOB_INSTANTS, early, strict=True))
-
-
-def _optional(values: I64) -> tuple[int | None, ...]:
-    return tuple(None if value == NO_TIME else int(value) for value in values)
 
 
 def _nullable(values: I64) -> pa.Array:

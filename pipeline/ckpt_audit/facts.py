@@ -179,6 +179,7 @@ class Checkpoint:
     block_s: float | None = None  # pause of the training
     commit_s: float | None = None  # from its begin to durable
     deleted_at: int | None = None
+    excluded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,27 @@ class UpTime:
     kind: str | None  # kind of the incident that ended it inside the window; None: censored
     incident: str | None
     n_accelerators: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """Up-time of one attempt from the first step on, and what ended it: the input of all rates.
+
+    Attributes:
+        n_accelerators: Of the attempt; None where it is not known.
+        kind: Kind of the incident that ended it; None: it was cut off.
+        cause: Of that incident.
+        is_secondary: It struck before the recovery of another was complete.
+    """
+
+    run: str
+    attempt: int
+    start_at: int
+    end_at: int
+    n_accelerators: int | None
+    kind: str | None
+    cause: str | None
+    is_secondary: bool
 
 
 @dataclass(frozen=True, slots=True)

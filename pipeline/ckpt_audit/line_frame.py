@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -15,6 +17,22 @@ _LONGEST_STEP_US = 10 * US_PER_DAY  # a longer printed time per step is a mispri
 
 _UNDATED, _UTC, _NAIVE, _NO_YEAR, _OTHER = range(5)
 _CLOCK_CODES = {ClockKind.UTC: _UTC, ClockKind.NAIVE: _NAIVE, ClockKind.NO_YEAR: _NO_YEAR}
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What other sources tell about the stamps of one.
+
+    Attributes:
+        anchor_us: A reading with a year before the first one, for a source that has none.
+        not_before: An instant before which no line was written.
+    """
+
+    anchor_us: int = NO_TIME
+    not_before: int = NO_TIME
+
+
+NO_HINT = Hint()
 
 
 def collapse(frame: pd.DataFrame) -> dict[str, I64]:
@@ -50,27 +68,41 @@ def collapse(frame: pd.DataFrame) -> dict[str, I64]:
     return merged
 
 
-def instants_of(
-    clock_us: I64, code: I64, tz: str, anchor_us: int = NO_TIME
-) -> tuple[I64, Bools, Bools]:
+def _spent_before(rows: dict[str, I64], stamped: Bools) -> I64:
+    """Printed time of the steps without a stamp between each stamped line and the one before.
+
+    A tenth is left off: steps differ, and a log may print a mean.
+    """
+    is_step = (rows["step"] > 0) & ~stamped
+    step = rows["step"][is_step]
+    count = np.clip(np.diff(step, prepend=step[:1] - 1), 1, 1000)
+    spent = np.zeros(len(stamped), dtype=np.int64)
+    spent[is_step] = np.clip(rows["elapsed_us"][is_step], 0, US_PER_DAY) * count
+    total = np.cumsum(np.minimum(spent, US_PER_DAY))[stamped]
+    return np.diff(total, prepend=total[:1]) * 9 // 10
+
+
+def instants_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> tuple[I64, Bools, Bools]:
     """Instants of the stamps of one source.
 
     Args:
-        clock_us: Clock readings in file order; ``NO_TIME`` where there is none.
-        code: 0 undated, 1 UTC, 2 naive, 3 without a year, 4 nothing that can be dated.
+        rows: Columns with one entry per line in file order: ``clock_us``, the readings
+            (``NO_TIME`` where there is none), ``code`` (0 undated, 1 UTC, 2 naive, 3 without a
+            year, 4 nothing that can be dated), ``step`` and ``elapsed_us``.
         tz: Zone of the readings.
-        anchor_us: A reading with a year before the first one, for a source that has none.
+        hint: What is known from elsewhere.
 
     Returns:
         Instants (``NO_TIME`` if unknown), whether they are as printed, and which lines have a
         stamp that cannot be dated.
     """
+    clock_us, code = rows["clock_us"], rows["code"]
     local = clock_us.copy()
     is_utc = code == _UTC
     if (code == _NO_YEAR).any():
         local[is_utc] = readings_of(clock_us[is_utc], tz)
-        rows = np.flatnonzero((code == _UTC) | (code == _NAIVE) | (code == _NO_YEAR))
-        local[rows] = complete_years(local[rows], code[rows] == _NO_YEAR, anchor_us)
+        dated = np.flatnonzero((code == _UTC) | (code == _NAIVE) | (code == _NO_YEAR))
+        local[dated] = complete_years(local[dated], code[dated] == _NO_YEAR, hint.anchor_us)
     is_local = ((code == _NAIVE) | (code == _NO_YEAR)) & (local != NO_TIME)
     found = localise(local[is_local], tz)
     early, late = clock_us.copy(), clock_us.copy()
@@ -79,20 +111,23 @@ def instants_of(
     is_exact[is_local] = ~found.in_gap
     stamped = is_utc | is_local
     at = np.full(len(code), NO_TIME, dtype=np.int64)
-    at[stamped] = settle_folds(early[stamped], late[stamped])
+    at[stamped] = early[stamped]
+    if (early != late).any():
+        spent = _spent_before(rows, stamped)
+        at[stamped] = settle_folds(early[stamped], late[stamped], hint.not_before, spent)
     return at, is_exact, ~stamped & (code != _UNDATED)
 
 
-def lines_of(rows: dict[str, I64], tz: str, anchor_us: int = NO_TIME) -> Lines:
+def lines_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> Lines:
     """The lines of one source with the instants of their stamps.
 
     Args:
         rows: Columns with one entry per line: those of ``Lines`` except ``at`` and ``is_exact``,
-            ``clock_us`` and ``code`` (see ``instants_of``).
+            and those of ``instants_of``.
         tz: Zone of the readings.
-        anchor_us: See ``instants_of``.
+        hint: What is known from elsewhere.
     """
-    at, is_exact, undatable = instants_of(rows["clock_us"], rows["code"], tz, anchor_us)
+    at, is_exact, undatable = instants_of(rows, tz, hint)
     return Lines(
         at=at,
         is_exact=is_exact,

@@ -36,6 +36,8 @@ class Role(IntFlag):
     BETWEEN = 2048  # happens between two steps, never inside one
     RESTORED = 4096  # the state is there: stands right before what comes next
     UNDATABLE = 8192  # has a stamp that nothing can date
+    EVALUATION = 16384
+    EVALUATION_TIMER = 32768
 
 
 _BETWEEN_LATE = Role.LATE | Role.BETWEEN
@@ -52,7 +54,8 @@ ROLES: dict[str, Role] = {
     EventKind.SAVE_SCHEDULED: Role.BETWEEN,
     EventKind.SAVE_DONE: Role.SAVE_DONE | Role.PAUSE_END | _BETWEEN_LATE,
     EventKind.SAVE_TIMER: Role.TIMER | Role.PAUSE_END | _BETWEEN_LATE,
-    EventKind.EVALUATION: Role.PAUSE_END | _BETWEEN_LATE,
+    EventKind.EVALUATION: Role.EVALUATION | Role.PAUSE_END | _BETWEEN_LATE,
+    EventKind.EVALUATION_TIMER: Role.EVALUATION_TIMER | Role.PAUSE_END | _BETWEEN_LATE,
     EventKind.TRAINING_DONE: Role.END,
     EventKind.PROGRAM_EXIT: Role.END,
     EventKind.JOB_CANCELLED: Role.END,
@@ -168,7 +171,10 @@ def time_lines(lines: Lines) -> Times:
         step=np.where(lines.has(Role.STEP), lines.step, -1),
         elapsed_us=lines.elapsed_us,
         loaded_step=np.where(lines.has(Role.LOADED_STEP), lines.named_step, -1),
-        timer_us=np.where(lines.has(Role.TIMER), np.maximum(lines.duration_us, 0), 0),
+        timer_us={
+            role: np.where(lines.has(role), np.maximum(lines.duration_us, 0), 0)
+            for role in (Role.TIMER, Role.EVALUATION_TIMER)
+        },
     )
     stated = at != NO_TIME
     date_steps(
@@ -235,7 +241,7 @@ class _Gaps:
         highs = np.where(known, np.maximum(highs, lows), NO_TIME)
         timed_end = self._timed_end(lows)
         by_timer = (timed_end != NO_TIME) & (~known | (timed_end <= self.later))
-        by_timer &= ~resolved | (timed_end > highs)
+        by_timer &= ~resolved | (timed_end > highs) | self._is_followed()
         highs = np.where(by_timer & known, self.later, highs)
         here = np.where(self.low_same, lows, NO_TIME)
         is_late = self.lines.has(Role.LATE)[rows]
@@ -275,15 +281,43 @@ class _Gaps:
         return np.where(same_gap, named[place], -1)
 
     def _timed_end(self, lows: I64) -> I64:
-        """Lower bound and the stated duration of the save's timer, for saves and timers."""
-        is_timer = self.lines.has(Role.TIMER) & (self.lines.duration_us >= 0)
-        timer = next_index(is_timer)[self.rows]
-        timer = np.where(is_timer[self.rows], self.rows, timer)
+        """End of a save or evaluation as its timer states it, after the other one before it."""
         is_save = self.lines.has(Role.SAVE_DONE | Role.TIMER)[self.rows]
+        is_evaluation = self.lines.has(Role.EVALUATION | Role.EVALUATION_TIMER)[self.rows]
+        saved, evaluated = self._timer_before(Role.TIMER), self._timer_before(Role.EVALUATION_TIMER)
+        saving = self._save_timer()
+        spent = np.where(
+            is_save & (saving > 0),
+            saving + evaluated,
+            np.where(is_evaluation & (evaluated > 0), evaluated + saved, 0),
+        )
+        return np.where(self.low_same & (spent > 0), lows + spent, NO_TIME)
+
+    def _is_followed(self) -> Bools:
+        """Whether a pause of the other kind comes after it, before the next dated line."""
+        save, evaluation = Role.SAVE_DONE | Role.TIMER, Role.EVALUATION | Role.EVALUATION_TIMER
+        return np.logical_or(
+            *(
+                self.lines.has(one)[self.rows]
+                & (next_index(self.lines.has(other))[self.rows] < self.after)
+                for one, other in ((save, evaluation), (evaluation, save))
+            )
+        )
+
+    def _save_timer(self) -> I64:
+        """The timer of a save, printed at its line or after it; 0 if none."""
+        is_timer = self.lines.has(Role.TIMER) & (self.lines.duration_us >= 0)
+        timer = np.where(is_timer[self.rows], self.rows, next_index(is_timer)[self.rows])
         step_line = next_index(self.lines.has(Role.STEP))[self.rows]
-        valid = is_save & self.low_same & (timer < step_line) & (timer < len(self.at))
-        duration = np.append(self.lines.duration_us, 0)[np.where(valid, timer, -1)]
-        return np.where(valid, lows + duration, NO_TIME)
+        valid = (timer < step_line) & (timer < len(self.at))
+        return np.where(valid, np.append(self.lines.duration_us, 0)[np.where(valid, timer, -1)], 0)
+
+    def _timer_before(self, role: Role) -> I64:
+        """The last timer of a kind up to a line, since the dated line before it; 0 if none."""
+        is_timer = self.lines.has(role) & (self.lines.duration_us >= 0)
+        timer = np.where(is_timer[self.rows], self.rows, previous_index(is_timer)[self.rows])
+        valid = timer > self.before
+        return np.where(valid, np.append(self.lines.duration_us, 0)[np.where(valid, timer, -1)], 0)
 
     def _in_order(self, here: I64) -> I64:
         """Lets no line of a gap be earlier than a line before it in the same gap."""

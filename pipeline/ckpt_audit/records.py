@@ -42,6 +42,7 @@ class EventKind(StrEnum):
     LOAD_NONE = "load_none"  # nothing to load: starts from scratch
     TRACKER_INVALID = "tracker_invalid"  # the pointer to the newest checkpoint is unusable
     EVALUATION = "evaluation"  # an evaluation has just ended
+    EVALUATION_TIMER = "evaluation_timer"  # duration_us = the slowest rank's time in it
     JOB_CANCELLED = "job_cancelled"  # slurmstepd; code = reason or "", job_ref = the job's id
     TASK_EXIT = "task_exit"  # srun: a task ended; code = what it says
     NODE_FAILURE = "node_failure"
@@ -56,6 +57,8 @@ class EventKind(StrEnum):
     LINK_UP = "link_up"
     STORAGE_ERROR = "storage_error"
     HOST_MEMORY_ERROR = "host_memory_error"  # kernel: memory that could not be corrected
+    SXID = "sxid"  # kernel: a fatal error of an NVSwitch; code = number
+    KERNEL_FAULT = "kernel_fault"  # code = what; duration_us = how long it had been stuck
     NETWORK_ERROR = "network_error"  # NCCL/socket/IB error lines that are no watchdog time-out
     STAGED = "staged"  # an asynchronous save has its copy: training goes on
     SAVE_FAILED = "save_failed"  # the framework says that a save did not succeed
@@ -69,8 +72,7 @@ class EventKind(StrEnum):
     PREEMPTION_SIGNAL = "preemption_signal"  # a signal announces the end (SIGTERM, SIGUSR1)
     RESTART = "restart"  # a launcher or resiliency layer restarts the workers in the job
     CYCLE_END = "cycle_end"  # a resiliency layer's record says that a cycle ended
-    GROUP_LOST = "group_lost"  # a replica group left; code = "groups left/all groups"
-    GROUP_BACK = "group_back"  # a replica group takes part again; code likewise
+    REPLICA_GROUPS = "replica_groups"  # code = ranks of those that take part
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from ckpt_audit.config import Config
 from ckpt_audit.config_values import GRADES
+from ckpt_audit.corrections import correction_rows
 from ckpt_audit.errors import WarehouseError
 from ckpt_audit.units import US_PER_S
 from ckpt_audit.warehouse import Warehouse
@@ -231,27 +232,6 @@ def _run_settings(config: Config) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(object)
 
 
-def _corrections(config: Config) -> pd.DataFrame:
-    rows = [
-        {
-            "ordinal": ordinal,
-            "action": one.action,
-            "incident": one.incident,
-            "into_incident": one.into,
-            "run": one.run,
-            "kind": one.kind,
-            "cause": one.cause,
-            "moment": one.moment,
-            "set_at": one.set_at,
-            "start_at": one.start_at,
-            "end_at": one.end_at,
-            "reason": one.reason,
-        }
-        for ordinal, one in enumerate(config.corrections, start=1)
-    ]
-    return pd.DataFrame(rows).astype(object)
-
-
 def run(warehouse: Warehouse, config: Config) -> list[str]:
     """Rebuilds the derived tables in one transaction, under a configuration.
 
@@ -276,7 +256,9 @@ def run(warehouse: Warehouse, config: Config) -> list[str]:
         if config.planned_windows:
             warehouse.insert_table("planned_window", pd.DataFrame(config.planned_windows))
         if config.corrections:
-            warehouse.insert_table("correction", _corrections(config))
+            file = "the configuration" if config.path is None else config.path.name
+            rows = correction_rows(config.corrections, file)
+            warehouse.insert_table("correction", pd.DataFrame(rows).astype(object))
         epochs = [
             {"run": name, "start_at": epoch.start_at, "reason": epoch.reason}
             for name, run in sorted(config.runs.items())

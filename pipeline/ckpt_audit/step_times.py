@@ -8,6 +8,7 @@ no more than the others although a timer says how long it took.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,14 @@ class Chain:
     group: I64
 
 
-def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, timer_us: I64) -> Chain:
+def chain_of(
+    *,
+    attempt: I64,
+    step: I64,
+    elapsed_us: I64,
+    loaded_step: I64,
+    timer_us: Mapping[Hashable, I64],
+) -> Chain:
     """Finds out how many steps, and how much time, lie between step lines.
 
     Args:
@@ -51,7 +59,7 @@ def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, time
             count for nothing.
         elapsed_us: Printed time per step, -1 if none.
         loaded_step: Step of the state that a line says is loaded, -1 on other lines.
-        timer_us: Time of a save as its timer says, 0 on other lines.
+        timer_us: By kind of pause (save, evaluation) its time as a timer says, 0 on other lines.
     """
     is_step = step > 0
     rows = np.flatnonzero(is_step)
@@ -81,12 +89,18 @@ def chain_of(*, attempt: I64, step: I64, elapsed_us: I64, loaded_step: I64, time
     return chain
 
 
-def _left_out(timer_us: I64, rows: I64, attempts: I64, pace: I64, count: I64) -> I64:
-    """Timers since the step before that the printed times per step leave out; else 0."""
+def _left_out(
+    timer_us: Mapping[Hashable, I64], rows: I64, attempts: I64, pace: I64, count: I64
+) -> I64:
+    """Timers since the step before that the printed times per step leave out; else 0.
+
+    Several timers of one kind between two steps are those of ranks or parts: the longest counts.
+    """
     pause = np.zeros(len(rows), dtype=np.int64)
-    if len(rows) < 2 or not timer_us.any():
+    if len(rows) < 2:
         return pause
-    pause[1:] = np.maximum.reduceat(timer_us, rows)[:-1]
+    for one_kind in timer_us.values():
+        pause[1:] += np.maximum.reduceat(one_kind, rows)[:-1]
     pause[1:][np.diff(attempts) != 0] = 0
     paused = (pause > 0) & (pause < _MOST_US) & (pace > 0)
     clean = (pause == 0) & (pace > 0)

@@ -108,6 +108,7 @@ def signature(config: Config) -> str:
         sorted(config.runs.items()),
         config.planned_windows,
         config.corrections,
+        config.path.name if config.path and config.corrections else None,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

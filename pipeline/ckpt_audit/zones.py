@@ -197,7 +197,9 @@ def readings_of(instants: I64, name: str) -> I64:
     return instants + table.offsets_us[np.searchsorted(table.starts_us, instants, "right") - 1]
 
 
-def settle_folds(early: I64, late: I64) -> I64:
+def settle_folds(
+    early: I64, late: I64, not_before: int = NO_TIME, spent_us: I64 | None = None
+) -> I64:
     """Chooses between the two instants of readings from when the clock was put back.
 
     A reading is of the first pass until the readings jump backward; later ones are of the second,
@@ -206,15 +208,19 @@ def settle_folds(early: I64, late: I64) -> I64:
     Args:
         early: First of two instants, in the order of the file.
         late: Second of two, equal to ``early`` where there is no choice.
+        not_before: An instant that the first reading cannot be before, as the start of the job
+            is; ``NO_TIME`` if nothing tells.
+        spent_us: Time since the reading before that lines in between account for.
     """
     chosen = early.copy()
     reached = np.maximum.accumulate(early) if len(early) else early
     newest = NO_TIME  # latest choice for the second pass
     for i in np.flatnonzero(early != late):
-        before = max(newest, int(reached[i - 1]) if i else NO_TIME)
+        before = max(newest, int(reached[i - 1]) if i else not_before)
         is_second = newest != NO_TIME and before - newest < 2 * US_PER_H
         slack = SKEW_US if is_second else BACKWARD_US
-        if before != NO_TIME and early[i] < before - slack:
+        since = 0 if spent_us is None else int(spent_us[i])
+        if before != NO_TIME and early[i] < before + since - slack:
             chosen[i] = late[i]
             newest = max(newest, int(late[i]))
     return chosen

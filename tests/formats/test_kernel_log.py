@@ -122,3 +122,51 @@ def test_real_files(name: str, kinds: dict[str, int]) -> None:
     events = read(data.decode())
     found = Counter(event.kind.value for event in events if isinstance(event, LogEvent))
     assert dict(found) == kinds
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "code", "waited_s"),
+    [
+        (
+            "watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [insmod:458]",
+            "kernel_fault", "soft lockup", 26,
+        ),
+        (
+            "NMI watchdog: BUG: soft lockup - CPU#0 stuck for 24s! [dd:8103]",
+            "kernel_fault", "soft lockup", 24,
+        ),
+        (
+            "INFO: task kworker/u642:5:1720 blocked for more than 122 seconds.",
+            "kernel_fault", "hung task", 122,
+        ),
+        (
+            "nvidia-nvswitch0: SXid (PCI:0000:59:00.0): 23001, Fatal, Link 12 Always Fatal",
+            "sxid", "23001", None,
+        ),
+        (
+            "[N] Node 10.0.0.1 (n1) is being expelled due to expired lease.",
+            "storage_error", None, None,
+        ),
+    ],
+)  # fmt: skip
+def test_faults_of_kernels(line: str, kind: str, code: str | None, waited_s: int | None) -> None:
+    program = "mmfs" if line.startswith("[") else "kernel"
+    event = only_event(f"May 19 07:08:57 n7 {program}: {line}\n")
+    assert (event.kind.value, event.code, event.node) == (kind, code, "n7")
+    assert event.duration_us == (None if waited_s is None else waited_s * 10**6)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20009, Non-fatal, Link 28 RX Short Error Rate",
+        "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): garbled, Fatal",
+        "pcieport 0000:ae:00.0: AER: Corrected error received: 0000:ae:00.0",
+        "mce: [Hardware Error]: Machine check events logged",
+        "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0",
+        "INFO: task scheduler initialised",
+        "mlx5_core 0000:ab:00.0: Port module event: module 0, Cable plugged",
+    ],
+)
+def test_what_heals_by_itself_is_nothing(line: str) -> None:
+    assert read(f"May 19 07:08:57 n7 kernel: {line}\n") == []

@@ -66,7 +66,11 @@ def _tables(tree: object, hidden: frozenset[str] = frozenset()) -> set[str]:
     entries = tree.get("cte_map", {}).get("map", [])
     found: set[str] = set()
     for entry in entries:  # each one sees those before it
-        found |= _tables(entry["value"], hidden)
+        # and a recursive one itself
+        recursive = {
+            node["cte_name"] for node in _nodes(entry) if node.get("type") == "RECURSIVE_CTE_NODE"
+        }
+        found |= _tables(entry["value"], hidden | recursive)
         hidden = hidden | {entry["key"]}
     rest = [value for key, value in tree.items() if key != "cte_map"]
     return found | _tables(rest, hidden)

@@ -52,6 +52,7 @@ class Player:
                 self.n_nodes = act.n_nodes
             if act.scratch:
                 self.saved = []
+            self._forget_late(run)
             for _ in range(act.back_saves):
                 self.saved[-1:] = []
             run = self._next(run, act)
@@ -106,9 +107,6 @@ class Player:
     def _next(self, ended: Try, act: Act) -> Try:
         """Failed retries, then the attempt that makes progress."""
         rng, ending = self.rng, ended.ending
-        if ending is not None:
-            late = {save.step for save in ended.saves if not ended.is_final(save)}
-            self.saved = [step for step in self.saved if step not in late]
         loads = self.saved[-1] if self.saved else None
         if act.how == "orphan":
             allocation = self._allocate(ended.steps[-1].end, act.queue_s, act.restart)
@@ -134,6 +132,12 @@ class Player:
             allocation.reason = "ReqNodeNotAvail, Reserved for maintenance"
         return self._launch(allocation, allocation.start, loads)
 
+    def _forget_late(self, ended: Try) -> None:
+        """Asynchronous saves that were not durable when the attempt ended are no saves."""
+        if ended.ending is not None:
+            late = {save.step for save in ended.saves if not ended.is_final(save)}
+            self.saved = [step for step in self.saved if step not in late]
+
     def _length(self, number: int) -> int:
         """How long a step takes."""
         plan = self.plan
@@ -157,6 +161,8 @@ class Player:
         number = run.loads or 0
         high = max(self.done_once, default=0)
         goal = number + max(act.steps, 3)
+        if act.how == "target":
+            goal = max(goal, high + 1)  # no run does more steps than it was to do
         if "loop" in act.marks:
             last = next(item for item in reversed(self.tries[:-1]) if item.steps)
             goal = last.steps[-1].number

@@ -285,12 +285,14 @@ def logs(played: Played) -> dict[str, list[str]]:
     """The lines of every job log; a requeued job appends to its own or begins it anew."""
     texts: dict[str, list[str]] = {}
     for run in played.runs:
+        begun: list[Allocation] = []
         for attempt in run.tries:
             if not attempt.has_log:
                 continue
             name = f"slurm-{attempt.allocation.label}.out"
-            if attempt.allocation.truncates:
+            if attempt.allocation.truncates and attempt.allocation not in begun:
                 texts[name] = []
+            begun.append(attempt.allocation)
             texts.setdefault(name, []).extend(Text(played.scenario, run, attempt).lines())
     return texts
 

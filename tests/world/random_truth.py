@@ -274,7 +274,8 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
         replaced = ending.detected_at if in_place else resumed.allocation.start
         replaced = max(replaced, ending.detected_at)
     return Incident(
-        played.plan.name, ending.how, ending.kind, ending.cause, ending.evidence, secondary,
+        played.plan.name, ending.how, _kind(played, chain), ending.cause, ending.evidence,
+        secondary,
         1 + len(chain.retries), last.number, last.end, ending.fault_at, ending.detected_at,
         replaced, resumed.launched_at if resumed else None,
         resumed.load_started_at if resumed else None, resumed.restored_at if resumed else None,
@@ -285,6 +286,17 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
         ended.act.restart if ended.act else "job",
         not _is_overwritten(played, ended),
     )  # fmt: skip
+
+
+def _kind(run: PlayedRun, chain: Chain) -> str:
+    """What the interruption was, as far as a log is left to tell it.
+
+    That a person went back to an older checkpoint shows only in what the next attempt loads.
+    """
+    resumed = chain.resumed
+    if chain.ending.kind == "operator_rollback" and resumed and _is_overwritten(run, resumed):
+        return "planned"
+    return chain.ending.kind
 
 
 def _is_overwritten(run: PlayedRun, attempt: Try) -> bool:

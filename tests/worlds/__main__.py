@@ -41,6 +41,8 @@ def main() -> int:
             for item in world.score.differences:
                 print(f"  {item}")
     print_table(worlds)
+    seeds = [str(options.first + place) for place, w in enumerate(worlds) if w.score.differences]
+    print("seeds that differ:", " ".join(seeds) or "none")
     print(f"{len(worlds)} worlds in {time.monotonic() - began:.0f} s")
     return int(any(world.score.differences for world in worlds))
 

@@ -73,7 +73,7 @@ def compare(scenario: Scenario, truths: list[Truth], answers: Answers) -> Score:
             continue
         _incidents(scenario, truth, answers, score)
         if truth.is_whole:
-            _run(truth, found[truth.run], score)
+            _run(truth, found[truth.run], score, scenario.log_every)
             _ledger(scenario, truth, answers, score)
     score.differences += [
         Difference(name, "run", "", name, None) for name in set(found) - {t.run for t in truths}
@@ -81,11 +81,13 @@ def compare(scenario: Scenario, truths: list[Truth], answers: Answers) -> Score:
     return score
 
 
-def _run(truth: Truth, item: Json, score: Score) -> None:
+def _run(truth: Truth, item: Json, score: Score, log_every: int) -> None:
     wanted = {"attempts": truth.launches, "launches_without_step": truth.without_step}
     for name, want in wanted.items():
         score.compared += 1
-        if item[name] != want:
+        # a launch that did fewer steps than a log prints one of looks like one without
+        is_short = name == "launches_without_step" and log_every > 1 and item[name] > want
+        if item[name] != want and not is_short:
             score.differences.append(Difference(truth.run, f"run {name}", "", item[name], want))
 
 

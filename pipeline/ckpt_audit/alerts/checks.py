@@ -248,7 +248,9 @@ def restart_loop(run: RunReport, as_of: int) -> CheckResult:
     recent = [
         incident
         for incident in run.incidents
-        if incident.kind in ("failure", "unknown") and as_of - _began(incident) < US_PER_DAY
+        if incident.kind in ("failure", "unknown")
+        and not incident.excluded
+        and as_of - _began(incident) < US_PER_DAY
     ]
     failed = sum(incident.attempts for incident in recent)
     return CheckResult(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from ckpt_audit import __version__, queries
 from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
 from ckpt_audit.audit.assumptions import Assumption
 from ckpt_audit.audit.data import LedgerLine, ReportData, RunEstimate, RunReport
 from ckpt_audit.audit.estimate import Observed, correlate, estimate, members
+from ckpt_audit.audit.fleet import fleet_of
 from ckpt_audit.audit.predict import Measured, predict
+from ckpt_audit.audit.process import Process, process_of
 from ckpt_audit.config import Config, Thresholds
 from ckpt_audit.facts import Incident, LedgerRow, Run, SaveCadence, Window
+from ckpt_audit.queries.base import FOREVER
 from ckpt_audit.reliability.rate import MeanTime
 from ckpt_audit.units import S_PER_H, US_PER_S
 from ckpt_audit.warehouse import Warehouse
@@ -54,7 +58,7 @@ def _forecasts(
     if mean_time is None or measured.c.mean is None or not cadence.mean_s:
         return {}
     events = members(observed, "interval")
-    costs = [save.cost_s for save in observed.checkpoints if save.cost_s is not None]
+    costs = [save.cost_s for save in observed.counted_saves if save.cost_s is not None]
     delays = [item.detection_s or 0.0 for item in events]
     found: dict[str, _Forecast] = {}
     for bucket in ("restart", "replacement"):
@@ -130,6 +134,7 @@ def _assumptions(observed: Observed) -> tuple[Assumption, ...]:
         and item.verified_step is not None
         and item.resume_step < item.verified_step
         and item.kind == "failure"
+        and not item.excluded
     ]
     return (
         Assumption(
@@ -162,7 +167,7 @@ def _advice(
         step_s=step_s,
         d_s=_mean([item.detection_s or 0.0 for item in random]) or 0.0,
         r_s=_mean([item.recovery_s for item in random if item.recovery_s is not None]) or 0.0,
-        c_values_s=[save.cost_s for save in observed.checkpoints if save.cost_s is not None],
+        c_values_s=[save.cost_s for save in observed.counted_saves if save.cost_s is not None],
         n_incidents=mean_time.incidents if mean_time else 0,
         refusal=measured.refusal,
         wall_h=calendar_h,
@@ -187,6 +192,9 @@ class _Facts:
         self.newest = queries.newest_verified(warehouse, window.end_at)
         self.charged = queries.charged(warehouse)
         self.epochs = queries.epochs(warehouse, window)
+        past = Window(FOREVER.start_at, window.end_at, "past")
+        self.past_epochs = queries.epochs(warehouse, past)
+        self.lifetimes = queries.lifetimes(warehouse, window.end_at)
 
     def observed(self, run: str, n_unrecorded: int) -> Observed:
         own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
@@ -200,12 +208,21 @@ class _Facts:
             checkpoints=tuple(item for item in self.checkpoints if item.run == run),
             launches=self.launches.get(run, (0, 0)),
             n_unrecorded=n_unrecorded,
+            epochs=tuple(item for item in self.epochs if item.run == run),
+        )
+
+    def process(self, run: str, zone: ZoneInfo) -> Process | None:
+        """Failures of a run as a process, from its beginning to the end of the window."""
+        return process_of(
+            [item for item in self.lifetimes if item.run == run],
+            [item for item in self.past_epochs if item.run == run],
+            zone,
         )
 
 
 def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
     observed = facts.observed(run.run, run.n_unrecorded)
-    measured = estimate(observed)
+    measured = estimate(observed, facts.process(run.run, config.display_zone))
     cadence = facts.cadences[run.run]
     rows = [row for row in facts.ledger if row.run == run.run]
     calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
@@ -251,15 +268,17 @@ def assemble(
         if (run.run in runs if runs is not None else run.run in present)
     ]
     as_of = queries.as_of(warehouse) or window.start_at
+    reports = tuple(_run_report(facts, run, config) for run in chosen)
     return ReportData(
         window=window,
         complete=as_of >= window.end_at,
         as_of=as_of,
         version=__version__,
-        runs=tuple(_run_report(facts, run, config) for run in chosen),
+        runs=reports,
         sources=tuple(queries.sources(warehouse)),
         rejected=tuple(queries.rejected(warehouse)),
         findings=tuple(queries.findings(warehouse)),
         settings=config.settings(),
         context_jobs=queries.context_jobs(warehouse),
+        fleet=fleet_of({item.run.run: item.estimate.process for item in reports}),
     )

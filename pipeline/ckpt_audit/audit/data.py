@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ckpt_audit.audit.advice import IntervalAdvice
+from ckpt_audit.audit.fleet import Fleet
+from ckpt_audit.audit.process import Process
 from ckpt_audit.facts import (
     Checkpoint,
     Epoch,
@@ -56,12 +58,22 @@ class LedgerLine:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """M of one population of incidents: ``all``, ``isolated``, ``correlated``, ``interval``."""
+    """M of one population of incidents: ``all``, ``isolated``, ``correlated``, ``interval``.
+
+    Attributes:
+        mean_time: With the exact interval; with one that allows for bursts where counts vary more
+            than a constant rate lets them.
+        calendar_s: Calendar time; None for an epoch.
+        epoch: Of which epoch; None for all of the window.
+        robust: With an interval that allows for bursts, whether or not they are significant.
+    """
 
     population: str
     mean_time: MeanTime
-    calendar_s: float
+    calendar_s: float | None
     per_1000_acc_h: float | None
+    epoch: int | None = None
+    robust: MeanTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,9 @@ class RunEstimate:
         launches: Number of program launches; launches_reached_step: those that did a step.
         refusal: Why there is no M, or None.
         c_block, c_commit: Pause of a save, and time until it is durable, seconds.
+        process: What kind of process the failures are, over all of the run's past; None where
+            there is no up-time or M is refused.
+        by_epoch: M of the populations by epoch, where the window holds several.
     """
 
     populations: tuple[Population, ...]
@@ -93,6 +108,8 @@ class RunEstimate:
     refusal: str | None = None
     c_block: Sample | None = None
     c_commit: Sample | None = None
+    process: Process | None = None
+    by_epoch: tuple[Population, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +146,7 @@ class ReportData:
         sources, rejected, findings: Data quality.
         settings: Effective configuration: name to (value, where it came from).
         context_jobs: Jobs of the scheduler records that belong to no run.
+        fleet: Rates of all runs together; None where no run has any.
     """
 
     window: Window
@@ -141,3 +159,4 @@ class ReportData:
     findings: tuple[Finding, ...]
     settings: dict[str, tuple[str, str]] = field(default_factory=dict)
     context_jobs: int = 0
+    fleet: Fleet | None = None

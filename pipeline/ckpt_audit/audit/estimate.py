@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ckpt_audit.audit.data import Correlation, Population, RunEstimate
-from ckpt_audit.facts import Checkpoint, Incident, LedgerRow, UpTime
+from ckpt_audit.audit.process import Process
+from ckpt_audit.facts import Checkpoint, Epoch, Incident, LedgerRow, UpTime
+from ckpt_audit.reliability.dispersion import LEVEL, Dispersion, robust_mean_time
 from ckpt_audit.reliability.grouping import group_incidents
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
-from ckpt_audit.reliability.sample import summarise
+from ckpt_audit.reliability.sample import Sample, summarise
 from ckpt_audit.units import S_PER_H, US_PER_S
 
 POPULATIONS = ("all", "isolated", "correlated", "interval")
@@ -17,6 +20,7 @@ INCOMPLETE = (
     "records incomplete: the log shows more launches than they do; take them with "
     "sacct --duplicates"
 )
+_BURSTS_INCLUDED = ("all", "interval")  # those that bursts belong to
 JOINING_DOMAINS = ("leaf", "rack", "power", "node")
 
 
@@ -88,6 +92,12 @@ class Observed:
     checkpoints: tuple[Checkpoint, ...]
     launches: tuple[int, int]
     n_unrecorded: int = 0
+    epochs: tuple[Epoch, ...] = ()
+
+    @property
+    def counted_saves(self) -> tuple[Checkpoint, ...]:
+        """The saves without those of stretches that a person excluded."""
+        return tuple(save for save in self.checkpoints if not save.excluded)
 
 
 def exposure_s(uptime: Iterable[UpTime]) -> float:
@@ -121,43 +131,108 @@ def members(observed: Observed, population: str) -> list[Incident]:
     return [item for item in events if (labels[item.id] == "isolated") == isolated]
 
 
-def _populations(observed: Observed) -> tuple[Population, ...]:
+def _populations(observed: Observed, process: Process | None) -> tuple[Population, ...]:
     exposure = exposure_s(observed.uptime)
     if exposure <= 0:
         return ()
     calendar_s = sum(row.observed_us for row in observed.calendar) / US_PER_S
-    acc_h = _exposure_acc_h(observed.uptime)
     found = []
     for name in POPULATIONS:
-        n = len(members(observed, name))
-        rate = None if not acc_h else per_1000_acc_h(n, acc_h).value
-        found.append(
-            Population(
-                population=name,
-                mean_time=mean_time(n, exposure),
-                calendar_s=calendar_s,
-                per_1000_acc_h=rate,
-            )
-        )
+        one = _population(observed, name, exposure)
+        if name in _BURSTS_INCLUDED and process is not None and process.spread is not None:
+            one = _allow_for_bursts(one, process.spread)
+        found.append(replace(one, calendar_s=calendar_s))
     return tuple(found)
 
 
-def estimate(observed: Observed) -> RunEstimate:
-    """M of every population, and the distributions of C, D and R."""
+def _population(observed: Observed, name: str, exposure: float) -> Population:
+    n = len(members(observed, name))
+    acc_h = _exposure_acc_h(observed.uptime)
+    return Population(
+        population=name,
+        mean_time=mean_time(n, exposure),
+        calendar_s=None,
+        per_1000_acc_h=None if not acc_h else per_1000_acc_h(n, acc_h).value,
+    )
+
+
+def _allow_for_bursts(one: Population, spread: Dispersion) -> Population:
+    """Give the wider interval too, and let it be the one that counts where phi is significant."""
+    robust = robust_mean_time(one.mean_time.incidents, one.mean_time.exposure_s, spread)
+    is_uneven = spread.p <= LEVEL
+    return replace(one, robust=robust, mean_time=robust if is_uneven else one.mean_time)
+
+
+def _by_epoch(observed: Observed) -> tuple[Population, ...]:
+    """Give M of each epoch that has up-time in the window; nothing where it holds one only."""
+    starts = [epoch.started_at for epoch in observed.epochs]
+
+    def place(at: int) -> int:
+        return max(0, bisect_right(starts, at) - 1)
+
+    found = []
+    for index, epoch in enumerate(observed.epochs if len(starts) > 1 else ()):
+        part = replace(
+            observed,
+            incidents=tuple(
+                item
+                for item in observed.incidents
+                if item.fault_at is not None and place(item.fault_at) == index
+            ),
+            uptime=tuple(item for item in observed.uptime if place(item.start_at) == index),
+        )
+        exposure = exposure_s(part.uptime)
+        if exposure > 0:
+            found += [
+                replace(_population(part, name, exposure), epoch=epoch.epoch)
+                for name in POPULATIONS
+            ]
+    return tuple(found)
+
+
+def estimate(observed: Observed, process: Process | None = None) -> RunEstimate:
+    """Put the estimates of one run together.
+
+    Args:
+        observed: The run in the window.
+        process: Its failures as a process, over all of its past.
+    """
+    launches, reached = observed.launches
+    refusal = INCOMPLETE if observed.n_unrecorded else None
+    c, c_block, c_commit = _costs_of_saves(observed)
+    d, r = _delays(observed)
+    return RunEstimate(
+        populations=() if refusal else _populations(observed, process),
+        c=c,
+        d=d,
+        r=r,
+        launches=launches,
+        launches_reached_step=reached,
+        refusal=refusal,
+        c_block=c_block,
+        c_commit=c_commit,
+        process=None if refusal else process,
+        by_epoch=() if refusal else _by_epoch(observed),
+    )
+
+
+def _costs_of_saves(observed: Observed) -> tuple[Sample, Sample, Sample]:
+    """Summarise exposed cost, pause and time until durable of the saves."""
+    saves = observed.counted_saves
+    return (
+        summarise([save.cost_s for save in saves if save.cost_s is not None]),
+        summarise([save.block_s for save in saves if save.block_s is not None]),
+        summarise([save.commit_s for save in saves if save.commit_s is not None]),
+    )
+
+
+def _delays(observed: Observed) -> tuple[Sample, Sample]:
+    """Summarise detection of events and recovery from all that was not planned."""
     events = [item for item in observed.incidents if is_event(item)]
     unplanned = [
         item for item in observed.incidents if item.kind != "planned" and not item.excluded
     ]
-    launches, reached = observed.launches
-    refusal = INCOMPLETE if observed.n_unrecorded else None
-    return RunEstimate(
-        populations=() if refusal else _populations(observed),
-        c=summarise([save.cost_s for save in observed.checkpoints if save.cost_s is not None]),
-        d=summarise([item.detection_s for item in events if item.detection_s is not None]),
-        r=summarise([item.recovery_s for item in unplanned if item.recovery_s is not None]),
-        launches=launches,
-        launches_reached_step=reached,
-        refusal=refusal,
-        c_block=summarise([s.block_s for s in observed.checkpoints if s.block_s is not None]),
-        c_commit=summarise([s.commit_s for s in observed.checkpoints if s.commit_s is not None]),
+    return (
+        summarise([item.detection_s for item in events if item.detection_s is not None]),
+        summarise([item.recovery_s for item in unplanned if item.recovery_s is not None]),
     )

@@ -55,7 +55,7 @@ def measured_laws(run: RunReport) -> MeasuredLaws:
     unplanned = [item for item in run.incidents if item.kind != "planned" and not item.excluded]
     return MeasuredLaws(
         up=up,
-        c=_law([save.cost_s for save in run.checkpoints]),
+        c=_law([save.cost_s for save in run.checkpoints if not save.excluded]),
         d=_law([item.detection_s for item in run.incidents if is_event(item)]),
         r=_law([item.recovery_s for item in unplanned]),
         n_failures=sum(has_failed),

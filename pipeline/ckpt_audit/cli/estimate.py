@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
+from ckpt_audit.cli.process_text import pooled_words, process_lines, projection_words, rate_words
 from ckpt_audit.cli.session import Session
-from ckpt_audit.cli.tables import period, span, table
+from ckpt_audit.cli.tables import facts, period, span, table
+from ckpt_audit.errors import UsageError
 from ckpt_audit.units import format_duration
 
 if TYPE_CHECKING:
-    import typer
+    from collections.abc import Sequence
 
     from ckpt_audit.audit.data import Population, ReportData, RunReport
+    from ckpt_audit.audit.fleet import Fleet
     from ckpt_audit.reliability.sample import Sample
+
+
+_DIGITS = 9  # no job has more accelerators than fit in
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +31,11 @@ def register(app: typer.Typer) -> None:
         app,
         estimate,
         name="estimate",
-        examples=["ckpt-audit estimate --month", "ckpt-audit estimate --month 2026-05 --json"],
+        examples=[
+            "ckpt-audit estimate --month",
+            "ckpt-audit estimate --month 2026-05 --json",
+            "ckpt-audit estimate --accelerators 4096,16384",
+        ],
     )
 
 
@@ -33,27 +45,61 @@ def estimate(
     since: Since = None,
     until: Until = None,
     run: RunNames = None,
+    accelerators: Annotated[
+        str | None,
+        typer.Option(
+            "--accelerators",
+            metavar="N,...",
+            help="Say too what M a job of so many accelerators would have.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimates the mean up-time between incidents (M), and the costs C, D and R.
 
-    Without a window, the last complete month that has data.
+    M, C, D and R are those of the window (without one, the last complete month that has data).
+    Whether failures come in bursts, become more or less frequent, or strike early, is asked of all
+    of the run's past up to its end: a month holds too few.
     """
     from ckpt_audit.documents import dumps, estimate_document
 
+    sizes = _sizes(accelerators)
     with session.settled_warehouse() as warehouse:
         window = workflow.choose_window(warehouse, session.config, session.now, month, since, until)
         data = workflow.load_report_data(warehouse, session.config, window, run)
-    session.out(dumps(estimate_document(data)) if as_json else _text(data))
+    session.out(dumps(estimate_document(data, sizes)) if as_json else _text(data, sizes))
 
 
-def _text(data: ReportData) -> str:
-    return "\n\n".join([period(data), *(_run(run) for run in data.runs)])
+def _sizes(text: str | None) -> tuple[int, ...]:
+    """Numbers of accelerators as they were given.
+
+    Raises:
+        UsageError: One is no whole number above 0.
+    """
+    sizes = []
+    for word in text.split(",") if text is not None else ():
+        number = word.strip()
+        if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS and int(number)):
+            raise UsageError(f"--accelerators takes numbers like 4096,16384, not '{number}'")
+        sizes.append(int(number))
+    return tuple(sizes)
 
 
-def _run(run: RunReport) -> str:
+def _text(data: ReportData, sizes: Sequence[int]) -> str:
+    parts = [period(data), *(_run(run, data.fleet) for run in data.runs)]
+    if data.fleet is not None and (len(data.runs) > 1 or sizes):
+        pairs = [("all runs", pooled_words(data.fleet.pooled))]
+        pairs += [
+            (f"{size:,} accelerators", projection_words(data.fleet.projection(size)))
+            for size in sizes
+        ]
+        parts.append(facts(pairs))
+    return "\n\n".join(parts)
+
+
+def _run(run: RunReport, fleet: Fleet | None) -> str:
     estimate = run.estimate
-    means = [_mean(population) for population in estimate.populations]
+    means = [_mean(item) for item in (*estimate.populations, *estimate.by_epoch)]
     costs = [
         _cost("C, exposed cost of a save", estimate.c),
         _cost("D, fault to detected", estimate.d),
@@ -61,12 +107,17 @@ def _run(run: RunReport) -> str:
     ]
     headers = ["mean up-time M", "incidents", "up-time", "M", "interval", "per 1,000 acc-h"]
     launches = f"{estimate.launches_reached_step} of {estimate.launches} launches reached a step"
+    process = process_lines(estimate.process) if estimate.process else []
+    rate = fleet.rates.get(run.run.run) if fleet else None
+    if process and rate is not None:
+        process.insert(1, ("per 1,000 acc-h", rate_words(rate)))
     return "\n".join(
         [
             f"{run.run.run} ({run.run.n_accelerators or 'unknown'} accelerators)",
             estimate.refusal or table(headers, means, " >>>>>"),
             table(["cost", "n", "median", "mean", "p90", "max"], costs, " >>>>>"),
             launches,
+            *([facts(process)] if process else []),
         ]
     )
 
@@ -75,7 +126,7 @@ def _mean(population: Population) -> list[object]:
     mean = population.mean_time
     rate = population.per_1000_acc_h
     return [
-        population.population,
+        population.population + ("" if population.epoch is None else f", epoch {population.epoch}"),
         mean.incidents,
         format_duration(mean.exposure_s),
         format_duration(mean.m_s),

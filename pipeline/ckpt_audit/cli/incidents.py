@@ -13,6 +13,7 @@ from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_co
 from ckpt_audit.cli.session import Session
 from ckpt_audit.cli.tables import period, table, when
 from ckpt_audit.errors import UsageError
+from ckpt_audit.printable import printable
 from ckpt_audit.units import format_duration
 
 if TYPE_CHECKING:
@@ -137,4 +138,15 @@ def _text(data: ReportData, zone: ZoneInfo) -> str:
         return f"no incident in {period(data)}"
     headers = ["id", f"fault ({zone.key})", "kind", "cause", "last step", "resumed at", "lost work"]
     headers += ["detection", "recovery", "loss", "attempts", "correlation"]
-    return table(headers, rows, "    >>>>>>>")
+    return "\n".join([table(headers, rows, "    >>>>>>>"), *_overruled(data)])
+
+
+def _overruled(data: ReportData) -> list[str]:
+    """What persons overruled, a line each."""
+    lines = [
+        f"{incident.id}: overruled by a person ({printable(words)})"
+        for run in data.runs
+        for incident in run.incidents
+        for words in incident.overruled
+    ]
+    return ["", *lines] if lines else []

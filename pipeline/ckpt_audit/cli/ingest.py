@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -117,8 +116,7 @@ def ingest(
         except ValueError as error:
             raise UsageError(f"--tz {error}") from None
     format_name, read = _reading(format_name, columns, delimiter)
-    pattern = None if config.health_pattern is None else re.compile(config.health_pattern)
-    read = replace(read, observed_us=session.now, health_pattern=pattern)
+    read = replace(read, observed_us=session.now, health_pattern=config.health_pattern)
     inputs = [*paths, *([str(config.topology)] if config.topology else [])]
     with session.warehouse(read_only=False) as warehouse:
         known = workflow.source_paths(warehouse)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ckpt_audit.warehouse import Warehouse
 
 ZONE_LINK = Path("/etc/localtime")
+_MAX_CONFIG_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,13 @@ def read_text(path: Path) -> str | None:
         ConfigError: It is there and cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(_MAX_CONFIG_BYTES + 1)
+        if len(content) > _MAX_CONFIG_BYTES:
+            raise ConfigError(
+                f"more than {_MAX_CONFIG_BYTES >> 20} MiB: this is no configuration file", str(path)
+            )
+        return content.decode("utf-8").replace("\r\n", "\n")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError:

@@ -14,10 +14,10 @@ from typing import Any
 
 from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
-from ckpt_audit.audit.data import Correlation, LedgerLine, Population, ReportData, RunReport
-from ckpt_audit.audit.estimate import POPULATIONS
-from ckpt_audit.facts import Epoch, Finding, Incident, LedgerRow, Run, Source, Window
-from ckpt_audit.reliability.sample import NOTHING, Sample
+from ckpt_audit.audit.data import Correlation, LedgerLine, ReportData, RunReport
+from ckpt_audit.documents.estimate import epoch_row, run_estimate
+from ckpt_audit.documents.process import fleet_section
+from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
 from ckpt_audit.units import US_PER_S, iso
 
 DOCUMENTS = ("incidents", "estimate", "interval", "report", "check", "model", "simulate", "runs")
@@ -162,80 +162,19 @@ def _instant(since_epoch_s: float | None) -> str | None:
     return None if since_epoch_s is None else iso(round(since_epoch_s * US_PER_S))
 
 
-def estimate_document(data: ReportData) -> Json:
-    """M, C, D and R of every run."""
-    body = {"window": _window(data.window), "runs": [_estimate(run, data) for run in data.runs]}
+def estimate_document(data: ReportData, accelerators: Sequence[int] = ()) -> Json:
+    """M, C, D and R of every run.
+
+    Args:
+        data: The report.
+        accelerators: Sizes of jobs that M is projected to, besides those of the runs.
+    """
+    body = {
+        "window": _window(data.window),
+        "runs": [run_estimate(run, data) for run in data.runs],
+        "fleet": fleet_section(data, tuple(accelerators)),
+    }
     return document("estimate", body)
-
-
-def _estimate(run: RunReport, data: ReportData) -> Json:
-    estimate = run.estimate
-    return {
-        "run": run.run.run,
-        "epochs": [_epoch(epoch) for epoch in run.epochs] or [_whole(run.run, data)],
-        "m": [_population(population) for population in estimate.populations]
-        or [_refused(name, estimate.refusal) for name in POPULATIONS if estimate.refusal],
-        "shape": None,
-        "trend": None,
-        "c": _sample(estimate.c),
-        "c_block": _sample(estimate.c_block or NOTHING),
-        "c_commit": _sample(estimate.c_commit or NOTHING),
-        "d": _sample(estimate.d),
-        "r": _sample(estimate.r),
-        "launches": {"n": estimate.launches, "reached_step": estimate.launches_reached_step},
-    }
-
-
-def _epoch(epoch: Epoch) -> Json:
-    return {
-        "start": iso(epoch.started_at),
-        "end": iso(epoch.ended_at),
-        "accelerators": epoch.n_accelerators,
-        "settings": list(epoch.settings),
-        "why": epoch.why,
-    }
-
-
-def _whole(run: Run, data: ReportData) -> Json:
-    start = max(data.window.start_at, run.started_at or data.window.start_at)
-    end = min(data.window.end_at, run.ended_at or data.as_of)
-    known = {"start": iso(start), "end": iso(end), "accelerators": run.n_accelerators}
-    return known | {"settings": [], "why": None}
-
-
-def _population(population: Population) -> Json:
-    mean = population.mean_time
-    return {
-        "population": population.population,
-        "epoch": None,
-        "method": mean.method,
-        "m_s": mean.m_s,
-        "m_used_s": mean.m_used_s,
-        "low_s": mean.low_s,
-        "high_s": mean.high_s,
-        "confidence": mean.confidence,
-        "incidents": mean.incidents,
-        "exposure_s": mean.exposure_s,
-        "calendar_s": population.calendar_s,
-        "per_1000_acc_h": population.per_1000_acc_h,
-    }
-
-
-def _refused(population: str, why: str) -> Json:
-    """A population of which no M is given: nothing but the reason."""
-    names = "m_s m_used_s low_s high_s confidence incidents exposure_s calendar_s per_1000_acc_h"
-    return {"population": population, "epoch": None, "method": why} | dict.fromkeys(names.split())
-
-
-def _sample(sample: Sample) -> Json:
-    return {
-        "n": sample.n,
-        "median_s": sample.median,
-        "mean_s": sample.mean,
-        "p90_s": sample.p90,
-        "p99_s": sample.p99,
-        "max_s": sample.max,
-    }
 
 
 def interval_document(data: ReportData) -> Json:
@@ -306,7 +245,7 @@ def _run(run: Run) -> Json:
         "target_step": run.target_step,
         "allocated_s": run.allocated_us / US_PER_S,
         "missing": list(run.missing),
-        "epochs": [_epoch(epoch) for epoch in run.epochs],
+        "epochs": [epoch_row(epoch) for epoch in run.epochs],
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ class ReadOptions:
     columns: tuple[str, ...] | None = None
     delimiter: str | None = None
     observed_us: int | None = None
-    health_pattern: re.Pattern[str] | None = None
+    health_pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from ckpt_audit.queries.incidents import incidents
 from ckpt_audit.queries.ledger import calendar, charged, ledger
-from ckpt_audit.queries.runs import epochs, launches, progress, runs, states, up_time
+from ckpt_audit.queries.runs import epochs, launches, lifetimes, progress, runs, states, up_time
 from ckpt_audit.queries.saves import cadences, checkpoints, newest_verified
 from ckpt_audit.queries.sources import as_of, context_jobs, findings, rejected, sources
 
@@ -18,6 +18,7 @@ __all__ = [
     "incidents",
     "launches",
     "ledger",
+    "lifetimes",
     "newest_verified",
     "progress",
     "rejected",

@@ -9,6 +9,11 @@ from ckpt_audit.units import seconds
 Bounds = dict[str, tuple[float | None, float | None]]
 
 
+def between(low: int | None, high: int | None) -> tuple[float | None, float | None]:
+    """Seconds of two moments or durations in microseconds."""
+    return (seconds(low), seconds(high))
+
+
 def detection_bounds(row: dict[str, Any]) -> Bounds:
     """Bounds of ``detected_at``, ``detection_s``, ``replacement_s`` and ``recovery_s``.
 

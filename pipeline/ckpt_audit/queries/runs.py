@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckpt_audit.facts import Epoch, Progress, Run, State, UpTime, Window
+from ckpt_audit.facts import Epoch, Lifetime, Progress, Run, State, UpTime, Window
 from ckpt_audit.queries.base import bounds_of, dicts
 from ckpt_audit.warehouse import Warehouse
 
@@ -88,6 +88,25 @@ def up_time(warehouse: Warehouse, window: Window | None = None) -> list[UpTime]:
     return [UpTime(**row) for row in dicts(warehouse, _UP_TIME, bounds_of(window))]
 
 
+_LIFETIMES = """
+SELECT up_time.run, up_time.attempt, up_time.start_at,
+    least(up_time.end_at, $end_at) AS end_at, up_time.n_accelerators,
+    CASE WHEN up_time.end_at < $end_at THEN up_time.kind END AS kind,
+    CASE WHEN up_time.end_at < $end_at THEN incident.cause END AS cause,
+    up_time.end_at < $end_at AND coalesce(incident.is_secondary, FALSE) AS is_secondary
+FROM up_time
+LEFT JOIN incident ON up_time.run = incident.run AND up_time.incident = incident.incident
+WHERE up_time.start_at < $end_at
+ORDER BY up_time.run, up_time.start_at, up_time.attempt
+"""
+
+
+def lifetimes(warehouse: Warehouse, until_at: int) -> list[Lifetime]:
+    """Up-time of every attempt from the beginning of the data to a moment, by run and start."""
+    rows = dicts(warehouse, _LIFETIMES, {"end_at": until_at})
+    return [Lifetime(**row) for row in rows]
+
+
 _PROGRESS_POINTS = 600
 _PROGRESS = """
 SELECT run, ended_at, step
@@ -153,10 +172,14 @@ def states(warehouse: Warehouse, window: Window | None = None) -> list[State]:
 
 
 _LAUNCHES = """
-SELECT run, count(*) AS n, count(*) FILTER (WHERE coalesce(n_step_lines, 0) > 0) AS reached
+SELECT attempt.run, count(*) AS n,
+    count(*) FILTER (WHERE coalesce(attempt.n_step_lines, 0) > 0) AS reached
 FROM attempt
-WHERE alloc_start_at >= $start_at AND alloc_start_at < $end_at
-GROUP BY run
+-- without what a person excluded
+INNER JOIN counted ON attempt.run = counted.run
+    AND attempt.alloc_start_at >= counted.start_at AND attempt.alloc_start_at < counted.end_at
+WHERE attempt.alloc_start_at >= $start_at AND attempt.alloc_start_at < $end_at
+GROUP BY attempt.run
 """
 
 

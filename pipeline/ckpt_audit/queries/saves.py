@@ -11,7 +11,13 @@ from ckpt_audit.warehouse import Warehouse
 
 _CHECKPOINTS = """
 SELECT checkpoint.* REPLACE (checkpoint.line_no - log_file.line_offset AS line_no),
-    log_file.path AS file
+    log_file.path AS file,
+    NOT EXISTS (
+        SELECT 1 FROM counted
+        WHERE counted.run = checkpoint.run
+            AND coalesce(checkpoint.captured_at, checkpoint.committed_at) >= counted.start_at
+            AND coalesce(checkpoint.captured_at, checkpoint.committed_at) < counted.end_at
+    ) AS is_excluded
 FROM checkpoint
 ASOF INNER JOIN log_file ON checkpoint.source_id = log_file.log_id
     AND checkpoint.line_no > log_file.line_offset
@@ -43,6 +49,7 @@ def _checkpoint(row: dict[str, Any]) -> Checkpoint:
         block_s=seconds(row["block_us"]),
         commit_s=seconds(row["commit_us"]),
         deleted_at=row["deleted_at"],
+        excluded=row.get("is_excluded", False),
     )
 
 
@@ -59,7 +66,14 @@ WITH good AS (
                 PARTITION BY checkpoint.run, checkpoint.attempt ORDER BY checkpoint.ordinal
             ),
             attempt.loaded_step
-        ) AS before_step
+        ) AS before_step,
+        -- from when on it trained for this save: the save before it, or its first step
+        coalesce(
+            lag(checkpoint.captured_at) OVER (
+                PARTITION BY checkpoint.run, checkpoint.attempt ORDER BY checkpoint.ordinal
+            ),
+            attempt.first_step_at
+        ) AS before_at
     FROM checkpoint
     INNER JOIN attempt
         ON checkpoint.run = attempt.run AND checkpoint.attempt = attempt.attempt
@@ -83,6 +97,11 @@ pair AS (
     LEFT JOIN trained AS earlier
         ON good.run = earlier.run AND good.attempt = earlier.attempt
         AND good.before_step = earlier.step
+    -- a stretch that a person excluded, whole or in part, tells nothing
+    INNER JOIN counted
+        ON good.run = counted.run
+        AND coalesce(good.before_at, good.captured_at) >= counted.start_at
+        AND good.captured_at < counted.end_at
     WHERE good.before_step IS NOT NULL AND good.step > good.before_step
         AND good.captured_at >= $start_at AND good.captured_at < $end_at
 ),

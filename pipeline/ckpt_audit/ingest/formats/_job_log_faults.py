@@ -28,6 +28,7 @@ _ERRNO = {
     "116": "Stale file handle",
     "122": "Disk quota exceeded",
 }
+_HOW_SHELLS_SAY = ("Killed", "Segmentation fault", "Aborted", "Bus error", "Illegal instruction")
 _REASONS = (
     ("NODE FAILURE", "NODE FAILURE"),
     ("FAILED", "FAILED"),
@@ -80,6 +81,16 @@ def _nccl_code(_match: re.Match[str], draft: Draft) -> Draft:
 
 def _storage(match: re.Match[str], draft: Draft) -> Draft:
     draft.code = draft.code or _ERRNO[match["errno"]]
+    return draft
+
+
+def _mount(_match: re.Match[str], draft: Draft) -> Draft:
+    draft.code = "Transport endpoint is not connected"
+    return draft
+
+
+def _short_write(_match: re.Match[str], draft: Draft) -> Draft:
+    draft.code = "write cut short"
     return draft
 
 
@@ -261,14 +272,50 @@ FAULT_RULES: tuple[Rule, ...] = (
             "Stale file handle",
             "Disk quota exceeded",
             "transport endpoint shutdown",
+            "(os error ",
+            "Os { code: ",
         ),
         re.compile(
-            r"\[Errno (?P<errno>28|5|116|122)\]|(?P<code>No space left on device"
-            r"|Input/output error|Stale file handle|Disk quota exceeded"
-            r"|transport endpoint shutdown)"
+            r"(?:\[Errno |\(os error |Os \{ code: )(?P<errno>28|5|116|122)(?=[\]),])"
+            r"|(?P<code>No space left on device|Input/output error|Stale file handle"
+            r"|Disk quota exceeded|transport endpoint shutdown)"
         ),
         "OSError: [Errno 28] No space left on device",
         refine=_storage,
         is_fault=True,
+    ),
+    Rule(
+        # of a socket it is said too, but then with no path
+        "storage_mount",
+        EventKind.STORAGE_ERROR,
+        ("Transport endpoint is not connected",),
+        re.compile(
+            r"(?P<code>Transport endpoint is not connected): ['\"]?/"
+            r"|['\"]?/[^\s:]{1,400}: (?P<mount>Transport endpoint is not connected)"
+        ),
+        "OSError: [Errno 107] Transport endpoint is not connected: '/mnt/ckpt/iter_0000500'",
+        refine=_mount,
+        is_fault=True,
+    ),
+    Rule(
+        # torch's writer of archives finds fewer bytes in the file than it wrote
+        "storage_short",
+        EventKind.STORAGE_ERROR,
+        ("PytorchStreamWriter failed writing", "] . unexpected pos "),
+        re.compile(r"PytorchStreamWriter failed writing|\] \. unexpected pos \d+ vs \d+"),
+        "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 1234 vs 1128",
+        refine=_short_write,
+        is_fault=True,
+    ),
+    Rule(
+        "shell",
+        EventKind.TASK_EXIT,
+        tuple(f" {how}  " for how in _HOW_SHELLS_SAY),
+        re.compile(
+            rf": line \d{{1,6}}: +\d{{1,9}} (?P<code>{'|'.join(_HOW_SHELLS_SAY)}) "
+            r"(?: *\(core dumped\))? *\S"
+        ),
+        "/var/spool/slurmd/job60011/slurm_script: line 12:  4121 Segmentation fault      (core "
+        "dumped) python train.py",
     ),
 )

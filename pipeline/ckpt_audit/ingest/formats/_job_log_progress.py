@@ -14,7 +14,7 @@ from ckpt_audit.units import US_PER_MS
 def _timer(match: re.Match[str], draft: Draft) -> Draft:
     """The slowest rank's time; older releases print one number."""
     slowest = match["slowest"] or match["only"]
-    draft.duration_us = duration_us(slowest, US_PER_MS, "the time of a save")
+    draft.duration_us = duration_us(slowest, US_PER_MS, "the time of a timer")
     return draft
 
 
@@ -91,6 +91,17 @@ PROGRESS_RULES: tuple[Rule, ...] = (
             r"(?:\([\d.]+, (?P<slowest>\d+(?:\.\d+)?)\)|(?P<only>\d+(?:\.\d+)?))"
         ),
         "    save-checkpoint ................................: (999.69, 1000.70)",
+        refine=_timer,
+    ),
+    Rule(
+        "evaluation_timer",
+        EventKind.EVALUATION_TIMER,
+        (" evaluate .", "evaluate: "),
+        re.compile(
+            r"(?<![\w-])evaluate\s*[.]*:\s*"
+            r"(?:\([\d.]+, (?P<slowest>\d+(?:\.\d+)?)\)|(?P<only>\d+(?:\.\d+)?))"
+        ),
+        "    evaluate .......................................: (93788.92, 93793.12)",
         refine=_timer,
     ),
     Rule(

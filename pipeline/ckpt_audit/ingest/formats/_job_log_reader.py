@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from ckpt_audit.ingest.formats._bounds import ImplausibleError
@@ -18,6 +19,7 @@ from ckpt_audit.ingest.formats._job_log_blocks import (
 from ckpt_audit.ingest.formats._job_log_faults import FAULT_RULES
 from ckpt_audit.ingest.formats._job_log_jax import JAX_RULES
 from ckpt_audit.ingest.formats._job_log_layouts import LayoutReader
+from ckpt_audit.ingest.formats._job_log_loads import LOAD_RULES
 from ckpt_audit.ingest.formats._job_log_progress import PROGRESS_RULES
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule, apply
 from ckpt_audit.ingest.formats._job_log_settings import SETTING_RULES
@@ -29,12 +31,15 @@ from ckpt_audit.ingest.formats._job_log_steps import (
     read_steps,
 )
 from ckpt_audit.ingest.formats._job_log_text import Line, is_quoted, peel, plain
-from ckpt_audit.ingest.formats._job_log_trainers import TRAINER_RULES
+from ckpt_audit.ingest.formats._job_log_torchft import TORCHFT_RULES
+from ckpt_audit.ingest.formats._job_log_trainers import OF_THE_BAR, TRAINER_RULES
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
+from ckpt_audit.ingest.formats._stamps import nearest_stamp
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
 
 MAX_TEXT = 400
-_MAX_SEEN = 16 << 10  # how much of a line the rules of events see
+_PIECE = 16 << 10  # how much of a line the rules of events see at once
+_OVERLAP = 4 << 10  # what they see of it again, for what lies across a cut
 _MAX_REJECTED_TEXT = 200
 _ROWS_PER_BATCH = 20_000
 _NEAR = 16 << 10  # bytes in which equal lines of several ranks stand
@@ -44,7 +49,15 @@ _MAX_KEYS = 4096
 _RANK = re.compile(r"(?i)\brank[ =:]*\d+")
 _PAIRED = 2 << 10  # two lines say that there is no checkpoint
 
-RULES: tuple[Rule, ...] = PROGRESS_RULES + TRAINER_RULES + JAX_RULES + SETTING_RULES + FAULT_RULES
+RULES: tuple[Rule, ...] = (
+    PROGRESS_RULES
+    + TRAINER_RULES
+    + TORCHFT_RULES
+    + JAX_RULES
+    + LOAD_RULES
+    + SETTING_RULES
+    + FAULT_RULES
+)
 _Key = tuple[EventKind, int | None, int | None, str | None, str]
 
 
@@ -77,6 +90,8 @@ class JobLogReader:
         self._offset = 0
         self._repeats: dict[_Key, deque[int]] = {}
         self._last: dict[_Key, tuple[int, LogEvent]] = {}
+        self._said: dict[EventKind, str | None] = {}
+        self._n_bars_sought = 0
 
     def block(self, index: LineIndex) -> Iterator[StepBatch | Record]:
         """Gives what a block of whole lines says."""
@@ -127,7 +142,7 @@ class JobLogReader:
             if literal in _STEP_RULES:
                 yield from self._steps(_STEP_RULES[literal], text, line_no, offset)
         try:
-            yield from self._line(block, start, peel(text[:_MAX_SEEN]), line_no, offset, hit)
+            yield from self._line(block, start, peel(text), line_no, offset, hit)
         except ImplausibleError as error:
             yield Rejected(line_no, str(error), text.strip()[:_MAX_REJECTED_TEXT])
 
@@ -137,14 +152,17 @@ class JobLogReader:
         """What rules of events and tables say about a line."""
         is_covered = False
         seen: set[EventKind] = set()
-        for rule in _rules_for(frozenset(hit)) if hit else ():
+        rules = _rules_for(frozenset(hit)) if hit else ()
+        for rule, piece, before in _pieces(rules, line):
             if rule.is_fault and rule.kind in seen:
                 continue
-            drafts = apply(rule, line)
+            drafts = apply(rule, piece, before)
             for draft in drafts[:1] if rule.is_fault else drafts:
                 seen.add(draft.kind)
                 is_covered |= rule.is_fault
-                yield from self._event(draft, line_no, offset, line.text)
+                if draft.code == OF_THE_BAR and not self._finds_bar(draft, line_no):
+                    continue
+                yield from self._event(draft, line_no, offset, piece.text)
         if _TRACEBACK in hit and self._begins(block, start, line.text):
             yield from self._founds(self._tracebacks.start(line, line_no, offset))
         elif self._tracebacks.is_open:
@@ -154,6 +172,22 @@ class JobLogReader:
             self._root_cause.start(line)
         elif self._root_cause.is_open:
             yield from self._founds(self._root_cause.feed(line, line_no, offset))
+
+    def _finds_bar(self, draft: Draft, line_no: int) -> bool:
+        """Names the total of the bar that stands at or before a line, if there is one."""
+        if EventKind.SETTING in self._said or self._n_bars_sought >= _MAX_REPEATS:
+            return False
+        self._n_bars_sought += 1
+        batch = self._batch
+        bars = [
+            (line, total)
+            for line, total, emitter in zip(
+                batch.line_no, batch.target_step, batch.emitter, strict=True
+            )
+            if emitter == "tqdm" and line <= line_no and total is not None
+        ]
+        draft.code = f"total_steps={max(bars)[1]}" if bars else None
+        return bool(bars)
 
     @staticmethod
     def _begins(block: bytes, start: int, text: str) -> bool:
@@ -182,6 +216,8 @@ class JobLogReader:
         """An event, unless it repeats what was said since the program started."""
         if draft.kind is EventKind.LAUNCH:
             self._repeats.clear()
+            self._said.clear()
+            self._n_bars_sought = 0
             yield from self._release(None)
         event = LogEvent(
             line_no=line_no,
@@ -208,6 +244,10 @@ class JobLogReader:
             yield event
 
     def _is_new(self, draft: Draft, offset: int, text: str) -> bool:
+        if draft.keep is Keep.CHANGES:
+            before = self._said.get(draft.kind)
+            self._said[draft.kind] = draft.code
+            return before != draft.code
         if draft.kind is EventKind.LOAD_NONE:
             key: _Key = (draft.kind, None, None, None, "")
             return self._n_before(key, offset, _PAIRED) == 0
@@ -234,6 +274,29 @@ class JobLogReader:
             if before is None or offset < before:
                 del self._last[key]
                 yield event
+
+
+def _pieces(rules: tuple[Rule, ...], line: Line) -> Iterator[tuple[Rule, Line, int]]:
+    """What each rule is to look at: the line, or those pieces of a long one with its literals.
+
+    A pattern may look back and forth over all that it sees, so that must not be long. Yields the
+    rule, the piece, and where in the piece the next one begins.
+    """
+    if len(line.text) <= _PIECE:
+        yield from ((rule, line, _PIECE) for rule in rules)
+        return
+    for start in range(0, len(line.text), _PIECE - _OVERLAP):
+        end = start + _PIECE
+        before = _PIECE - _OVERLAP if end < len(line.text) else _PIECE
+        stamp = nearest_stamp(line.text, start)[0]
+        stamp = line.stamp if stamp.clock_us is None else stamp
+        piece = replace(line, text=line.text[start:end], stamp=stamp)
+        for rule in rules:
+            if any(literal in piece.text for literal in rule.literals):
+                wider = line.text[start : start + rule.reach]
+                yield rule, replace(piece, text=wider) if rule.reach else piece, before
+        if end >= len(line.text):
+            return
 
 
 @lru_cache(maxsize=1024)

@@ -27,6 +27,7 @@ class Keep(Enum):
     ALL = "all"
     FIRST = "first"
     LAST = "last"
+    CHANGES = "changes"  # those that say something else than the one before
 
 
 @dataclass(slots=True)
@@ -66,6 +67,7 @@ class Rule:
         keep: Which of equal lines counts.
         is_fault: The text of a fault is no event in a line that is only a warning.
         quotable: The line counts in quotation marks and shell traces too.
+        reach: Characters that it may have to see from the literal on, where it is long.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Rule:
     keep: Keep = Keep.ALL
     is_fault: bool = False
     quotable: bool = False
+    reach: int = 0
 
 
 def _duration_us(groups: dict[str, str | None]) -> int | None:
@@ -122,8 +125,13 @@ def short_code(code: str) -> str:
     return code[:_MAX_CODE]
 
 
-def apply(rule: Rule, line: Line) -> list[Draft]:
+def apply(rule: Rule, line: Line, before: int) -> list[Draft]:
     """What a rule says about a line; nothing for a quotation.
+
+    Args:
+        rule: The rule.
+        line: The line, or a piece of a long one.
+        before: What begins here or later belongs to the next piece.
 
     Raises:
         ImplausibleError: The line has a number or a clock reading that cannot be true.
@@ -132,6 +140,8 @@ def apply(rule: Rule, line: Line) -> list[Draft]:
         return []
     found = []
     for match in rule.pattern.finditer(line.text):
+        if match.start() >= before:
+            break
         if not rule.quotable and is_quoted(line.text, match.start()):
             continue
         draft = _draft(rule, match, line)

@@ -23,6 +23,12 @@ def _named(match: re.Match[str], draft: Draft) -> Draft:
     return draft
 
 
+def _interval(_match: re.Match[str], draft: Draft) -> Draft:
+    """Every framework has its own name for it; here it has one."""
+    draft.code = f"save_interval={draft.code}"
+    return draft
+
+
 def _total(match: re.Match[str], draft: Draft) -> Draft:
     draft.code = f"total_steps={match['value'].replace(',', '')}"
     return draft
@@ -44,6 +50,28 @@ SETTING_RULES: tuple[Rule, ...] = (
         ),
         "  save_interval ................................... 500",
         refine=_named,
+    ),
+    Rule(
+        # MaxText; TrainingArguments of Transformers; Lightning and NeMo as YAML; GPT-NeoX; the
+        # command line of torchtitan, which a shell prints with -x. GPT-NeoX means a factor by it
+        # where it saves at powers: those have one digit
+        "save_every",
+        EventKind.SETTING,
+        (
+            "Config param checkpoint_period: ",
+            "save_steps=",
+            "every_n_train_steps: ",
+            "  checkpoint_factor .",
+            "--checkpoint.interval",
+        ),
+        re.compile(
+            r"(?:Config param checkpoint_period: |^save_steps=|^ {0,20}every_n_train_steps: "
+            r"|^ {0,8}checkpoint_factor \.{2,60} (?=\d\d)|--checkpoint\.interval[ =]{1,4})"
+            r"(?P<code>[1-9]\d{0,11})(?=,?\s*$|\.{2}|(?<=\d)\s+-| \\)"
+        ),
+        "Config param checkpoint_period: 500",
+        refine=_interval,
+        quotable=True,
     ),
     Rule(
         "total_steps",

@@ -97,6 +97,20 @@ STEP_RULES: tuple[StepRule, ...] = (
         "grad_norm:  1.2345  memory: 61.20GiB(77.43%)  tps: 1,637  tflops: 94.02  mfu: 30.10%",
     ),
     StepRule(
+        # a step that was computed and not committed is none: its number comes again
+        literal="should_commit=True",
+        pattern=re.compile(
+            r"\[[^\s\]]{1,200}/\d{1,9} - step (?P<step>\d+)\] should_commit=True "
+            r"enough_replicas=True\b"
+        ),
+        looks_like=re.compile(r" - step \S{1,40} should_commit=True enough"),
+        emitter="torchft",
+        unit_us=US_PER_S,
+        example="[titan] 2026-05-01 10:00:00,123 - torchft.manager - INFO - [ddp_0:9f5b/0 - step "
+        "11] should_commit=True enough_replicas=True, errored=None",
+        offset=1,
+    ),
+    StepRule(
         literal="completed step: ",
         pattern=re.compile(rf"completed step: (?P<step>\d+), seconds: (?P<elapsed>{_NUMBER})"),
         looks_like=re.compile(r"completed step: \S+ seconds: "),
@@ -117,6 +131,50 @@ STEP_RULES: tuple[StepRule, ...] = (
         example="[2026-05-01 10:00:00] Training epoch 0, iteration 11/999 | lr: 0.0001 | "
         "global_step: 11 | reduced_train_loss: 2.1 | train_step_timing in s: 5.431",
         offset=1,
+    ),
+    StepRule(
+        # its own timing is a mean of several steps
+        literal="global_step : ",
+        pattern=re.compile(
+            r"(?<!\w)DLL [\d-]{10} [\d:.]{8,15} - (?P<step>\d+) (?!\S+ Epoch)"
+            r".{0,800}?(?<!\w)global_step : "
+        ),
+        looks_like=re.compile(
+            r"(?<!\w)DLL [\d-]{10} [\d:.]{8,15} - \S{1,40} .{0,800}?global_step : "
+        ),
+        emitter="nemo_dll",
+        unit_us=US_PER_S,
+        example="DLL 2026-05-01 10:00:00.123456 - 11 reduced_train_loss : 12.94  lr : 0.0  "
+        "global_step : 11.0  consumed_samples : 6144.0  train_step_timing in s : 6.7 ",
+        offset=1,
+    ),
+    StepRule(
+        # from a thousand on the names beside the bar are rounded; within the first epoch it
+        # counts the steps itself
+        literal=", global_step=",
+        pattern=re.compile(
+            r"(?<!\w)Epoch 0: :?\s{1,4}\d{1,3}%\|[^|]{1,200}\| (?P<step>[1-9]\d*)/(?P<total>\d+)"
+            r" \[[\d:]{4,12}<[\d:?]{1,12},.{0,400}?, global_step="
+        ),
+        looks_like=re.compile(r"(?!)"),
+        emitter="nemo_bar",
+        unit_us=US_PER_S,
+        example="Epoch 0: :   1%|          | 12/1000 [01:41<15:27, v_num=None, "
+        "reduced_train_loss=12.90, global_step=11.00, consumed_samples=6144.0]",
+    ),
+    StepRule(
+        # from a thousand on it prints three digits and a k
+        literal="Progress on:train ",
+        pattern=re.compile(
+            r"Progress on:train (?P<step>[1-9]\d*)(?:\.0{1,2})?it/"
+            r"(?:(?P<total>\d+)(?:\.0{1,2})?|[\d.]{1,6}[kMG]|\?)it rate:"
+            rf"(?:(?P<elapsed>{_NUMBER})s/it\b|)"
+        ),
+        looks_like=re.compile(r"(?!)"),
+        emitter="levanter",
+        unit_us=US_PER_S,
+        example="2026-05-01T10:00:00 - 0 - levanter.callbacks - callbacks.py:99 - INFO :: Progress "
+        "on:train 12.0it/70.0it rate:76.8s/it remaining:1:05:15 elapsed:31:40 postfix:loss=7.1",
     ),
     StepRule(
         literal="num_updates",

@@ -1,4 +1,4 @@
-"""Rules of job logs of torchtitan and torchft, NeMo and Lightning, and the Hugging Face Trainer."""
+"""Rules of job logs of torchtitan, NeMo and Lightning, and the Hugging Face Trainer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ckpt_audit.ingest.formats._bounds import STEP_LIMIT, whole
 from ckpt_audit.ingest.formats._job_log_rules import Draft, Keep, Rule
 from ckpt_audit.records import EventKind
 
+OF_THE_BAR = "total_steps of the bar before"  # for the reader, which has seen it
 _AT_STEP = re.compile(r"(?:step[-_=]|checkpoint-|global_step)(\d{1,18})(?!\d)")
 
 
@@ -42,18 +43,16 @@ def _saving_or_staging(match: re.Match[str], draft: Draft) -> Draft:
     return draft
 
 
+def _of_the_bar(_match: re.Match[str], draft: Draft) -> Draft:
+    draft.code = OF_THE_BAR
+    return draft
+
+
 def _one_more(_match: re.Match[str], draft: Draft) -> Draft:
     """NeMo's names count steps from zero."""
     if draft.path:
         found = re.findall(r"step=(\d{1,18})(?!\d)", draft.path)
         draft.step = whole(found[-1], "step", STEP_LIMIT) + 1 if found else draft.step
-    return draft
-
-
-def _groups(match: re.Match[str], draft: Draft) -> Draft:
-    n_in, n_all = int(match["n_in"]), int(match["n_all"])
-    draft.kind = EventKind.GROUP_BACK if n_in >= n_all else EventKind.GROUP_LOST
-    draft.code = f"{max(0, n_all - n_in)}/{n_all}"
     return draft
 
 
@@ -128,17 +127,6 @@ TRAINER_RULES: tuple[Rule, ...] = (
         keep=Keep.FIRST,
     ),
     Rule(
-        "replica_groups",
-        EventKind.GROUP_LOST,
-        ("replica groups ",),
-        re.compile(
-            r"replica groups (?P<n_in>\d{1,6}) of (?P<n_all>\d{1,6}) (?:take part|participating)"
-        ),
-        "[rank0]:[titan] 2026-05-01 10:00:20,123 - root - INFO - quorum 7: replica groups 3 of 4 "
-        "participating",
-        refine=_groups,
-    ),
-    Rule(
         "nemo_scheduled",
         EventKind.SAVE_SCHEDULED,
         ("Scheduled async checkpoint save for ",),
@@ -204,6 +192,38 @@ TRAINER_RULES: tuple[Rule, ...] = (
         re.compile(r"\*\*\*\*\* Running training \*\*\*\*\*"),
         "[INFO|trainer.py:1234] 2026-05-01 10:00:00,123 >> ***** Running training *****",
         keep=Keep.FIRST,
+    ),
+    Rule(
+        # what it logs beside its bar tells the bar from those of evaluations; see OF_THE_BAR
+        "hf_loss",
+        EventKind.SETTING,
+        ("{'loss': ",),
+        re.compile(r"(?:^|[\]\s])\{'loss': '?[\dn].{0,1000}?'epoch': "),
+        "{'loss': 2.1043, 'grad_norm': 0.8, 'learning_rate': 9.9e-05, 'epoch': 0.12}",
+        refine=_of_the_bar,
+        keep=Keep.CHANGES,
+        quotable=True,
+    ),
+    Rule(
+        "hf_evaluation",
+        EventKind.EVALUATION,
+        ("{'eval_loss': ",),
+        re.compile(r"(?:^|[\]\s])\{'eval_loss': .{0,4000}?'eval_runtime': '?(?P<s>\d+(?:\.\d+)?)"),
+        "{'eval_loss': 2.0511, 'eval_runtime': 32.5, 'eval_samples_per_second': 41.2, 'epoch': "
+        "0.5}",
+        keep=Keep.FIRST,
+        quotable=True,
+    ),
+    Rule(
+        # printed when all steps are done, by every rank
+        "hf_done",
+        EventKind.TRAINING_DONE,
+        ("{'train_runtime': ",),
+        re.compile(r"(?:^|[\]\s])\{'train_runtime': '?[\d.]+'?, 'train_samples_per_second'"),
+        "{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': "
+        "0.017, 'train_loss': 2.1, 'epoch': 1.0}",
+        keep=Keep.FIRST,
+        quotable=True,
     ),
     Rule(
         "hf_saving",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import hyperscan
 import numpy as np
@@ -15,6 +16,22 @@ import numpy.typing as npt
 
 Positions = npt.NDArray[np.int64]
 _ID_BITS = 8
+
+
+@lru_cache(maxsize=8)
+def _compiled(literals: tuple[bytes, ...]) -> hyperscan.Database:
+    """What finds some literals; built once in a process, since that takes longer than a small log.
+
+    It is never written to: each scanner has a scratch of its own.
+    """
+    database = hyperscan.Database()
+    database.compile(
+        expressions=[re.escape(literal) for literal in literals],
+        ids=list(range(len(literals))),
+        elements=len(literals),
+        flags=[0] * len(literals),
+    )
+    return database
 
 
 class LiteralScanner:
@@ -27,15 +44,8 @@ class LiteralScanner:
     def __init__(self, literals: Sequence[bytes]) -> None:
         if len(literals) > 1 << _ID_BITS:
             raise ValueError("too many literals")
-        self._database = hyperscan.Database()
-        self._database.compile(
-            expressions=[re.escape(literal) for literal in literals],
-            ids=list(range(len(literals))),
-            elements=len(literals),
-            flags=[0] * len(literals),
-        )
+        self._database = _compiled(tuple(literals))
         self._scratch = hyperscan.Scratch(self._database)
-        self._database.scratch = self._scratch
 
     def scan(self, block: bytes) -> tuple[Positions, Positions]:
         """Gives the end of each hit, in order, and the index of its literal."""
@@ -45,7 +55,7 @@ class LiteralScanner:
         def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
             push(end << _ID_BITS | index)
 
-        self._database.scan(block, match_event_handler=on_match)
+        self._database.scan(block, match_event_handler=on_match, scratch=self._scratch)
         packed = np.array(found, dtype=np.int64)
         return packed >> _ID_BITS, packed & ((1 << _ID_BITS) - 1)
 

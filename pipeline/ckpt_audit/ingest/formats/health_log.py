@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions, without_nuls
 from ckpt_audit.ingest.formats._bounds import ImplausibleError
 from ckpt_audit.ingest.formats._node_values import MAX_REASON, MAX_REJECTED_TEXT, clean
 from ckpt_audit.ingest.formats._stamps import ISO, checked, read_iso
+from ckpt_audit.linear import LinearPattern
 from ckpt_audit.records import NodeRecord, Record, Rejected, StepBatch
 
 _SURE = 60
-_MAX_SEEN = 1 << 10  # of a line, since the pattern may be anybody's
+_MAX_SEEN = 64 << 10  # of a line
+_LINES_AT_ONCE = 4096
 _NEEDED = 3
 _LOOKED_AT = 200
 DEFAULT_PATTERN = (
@@ -25,8 +28,7 @@ _DEFAULT = re.compile(DEFAULT_PATTERN, re.IGNORECASE)
 _HEALTHY = ("PASS", "PASSED", "OK", "HEALTHY", "0", "SUCCESS")
 
 
-def _record(line_no: int, text: str, found: re.Match[str]) -> Record:
-    groups = found.groupdict()
+def _record(line_no: int, text: str, groups: dict[str, str]) -> Record:
     try:
         stamp = checked(read_iso(groups["time"]))
     except ImplausibleError as error:
@@ -49,12 +51,20 @@ def _record(line_no: int, text: str, found: re.Match[str]) -> Record:
 
 
 def _read(source: ByteSource, options: ReadOptions) -> Iterator[StepBatch | Record]:
-    pattern = options.health_pattern or _DEFAULT
-    for line_no, raw in source.lines():
-        text = raw[:_MAX_SEEN].decode("utf-8", "replace")
-        found = pattern.search(text)
-        if found is not None:
-            yield _record(line_no, text, found)
+    pattern = LinearPattern(options.health_pattern) if options.health_pattern else None
+    lines = ((number, raw[:_MAX_SEEN].decode("utf-8", "replace")) for number, raw in source.lines())
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        texts = [text for _, text in some]
+        for (line_no, text), groups in zip(some, _found(pattern, texts), strict=True):
+            if groups is not None and groups["node"]:
+                yield _record(line_no, text, groups)
+
+
+def _found(pattern: LinearPattern | None, texts: list[str]) -> list[dict[str, str] | None]:
+    if pattern is not None:
+        return pattern.find(texts)
+    matches = (_DEFAULT.search(text) for text in texts)
+    return [None if match is None else match.groupdict() for match in matches]
 
 
 def _sniff(head: bytes, _name: str) -> int:

@@ -13,6 +13,7 @@ from ckpt_audit.ingest.formats._kernel_lines import KernelLine, is_kernel_log, s
 from ckpt_audit.ingest.formats._scan import LineIndex, LiteralScanner
 from ckpt_audit.ingest.formats._stamps import checked
 from ckpt_audit.records import EventKind, LogEvent, Record, Rejected, StepBatch
+from ckpt_audit.units import US_PER_S
 
 _SURE = 95
 _MAX_TEXT = 400
@@ -29,8 +30,10 @@ class KernelRule:
         name: Short name.
         kind: What it says.
         literals: The line holds one of them.
-        pattern: Searched in the line's text; a group ``code`` fills the event's code.
+        pattern: Searched in the line's text; a group ``code`` fills the event's code, ``s`` its
+            duration.
         example: Such a line, without its stamp.
+        code: The code, where no group fills it.
     """
 
     name: str
@@ -38,6 +41,7 @@ class KernelRule:
     literals: tuple[str, ...]
     pattern: re.Pattern[str]
     example: str
+    code: str | None = None
 
 
 KERNEL_RULES: tuple[KernelRule, ...] = (
@@ -47,6 +51,77 @@ KERNEL_RULES: tuple[KernelRule, ...] = (
         ("NVRM: Xid",),
         re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]+\): (?P<code>\d+)(?=,|\s|$)"),
         "NVRM: Xid (PCI:0000:38:00): 79, pid=2924364, name=python, GPU has fallen off the bus.",
+    ),
+    KernelRule(
+        # what is not fatal is counted by the switch and heals by itself
+        "sxid",
+        EventKind.SXID,
+        ("SXid (PCI:",),
+        re.compile(
+            r"nvidia-nvswitch\d{1,3}: SXid \((?:PCI:)?[0-9a-fA-F:.]+\): (?P<code>\d{1,6}), Fatal\b"
+        ),
+        "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
+    ),
+    KernelRule(
+        "soft_lockup",
+        EventKind.KERNEL_FAULT,
+        ("BUG: soft lockup - CPU#",),
+        re.compile(r"BUG: soft lockup - CPU#\d{1,6} stuck for (?P<s>\d{1,9})s!"),
+        "watchdog: BUG: soft lockup - CPU#12 stuck for 26s! [python:2924364]",
+        code="soft lockup",
+    ),
+    KernelRule(
+        "hard_lockup",
+        EventKind.KERNEL_FAULT,
+        ("Watchdog detected hard LOCKUP on cpu",),
+        re.compile(r"Watchdog detected hard LOCKUP on cpu \d"),
+        "NMI watchdog: Watchdog detected hard LOCKUP on cpu 12",
+        code="hard lockup",
+    ),
+    KernelRule(
+        "hung_task",
+        EventKind.KERNEL_FAULT,
+        ("INFO: task ",),
+        re.compile(r"INFO: task .{1,64}? blocked for more than (?P<s>\d{1,9}) seconds\."),
+        "INFO: task python:2924364 blocked for more than 120 seconds.",
+        code="hung task",
+    ),
+    KernelRule(
+        "panic",
+        EventKind.KERNEL_FAULT,
+        ("Kernel panic - not syncing: ",),
+        re.compile(r"Kernel panic - not syncing: "),
+        "Kernel panic - not syncing: Fatal exception in interrupt",
+        code="panic",
+    ),
+    KernelRule(
+        "pcie_fatal",
+        EventKind.KERNEL_FAULT,
+        ("(Fatal) error ", "severity=Uncorrected (Fatal)", "severity=Uncorrectable (Fatal)"),
+        re.compile(
+            r"AER: (?:Multiple )?Uncorrect(?:ed|able) \(Fatal\) error "
+            r"|PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Fatal\)"
+        ),
+        "pcieport 0000:ae:00.0: AER: Uncorrected (Fatal) error received: 0000:ae:00.0",
+        code="pcie",
+    ),
+    KernelRule(
+        "mlx5_health",
+        EventKind.LINK_DOWN,
+        ("health compromised",),
+        re.compile(r"mlx5_core (?P<code>[0-9a-f:.]{7,20}): .{0,200}?health compromised"),
+        "mlx5_core 0000:ab:00.0: poll_health:801:(pid 0): device's health compromised - reached "
+        "miss count",
+    ),
+    KernelRule(
+        "gpfs",
+        EventKind.STORAGE_ERROR,
+        ("mmfs: [",),
+        re.compile(
+            r"(?:mmfs: |^)\[[EXN]\] .{0,300}?(?:(?:being|been) expelled\b"
+            r"|unmounted by the system with return code)"
+        ),
+        "mmfs: [X] File System fs1 unmounted by the system with return code 217 reason code 0",
     ),
     KernelRule(
         "mlx5_down",
@@ -169,7 +244,8 @@ def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None
         match = rule.pattern.search(line.text)
         if match is None:
             continue
-        code = match.groupdict().get("code")
+        groups = match.groupdict()
+        code, waited = groups.get("code") or rule.code, groups.get("s")
         try:
             if code is not None and code.isdecimal():
                 whole(code, "code", SMALL_LIMIT)
@@ -183,7 +259,7 @@ def read_line(line_no: int, text: str, rules: list[KernelRule]) -> Record | None
             clock_kind=line.stamp.kind,
             resolution_us=line.stamp.resolution_us,
             step=None,
-            duration_us=None,
+            duration_us=None if waited is None else int(waited) * US_PER_S,
             code=code,
             node=line.node,
             rank=None,

@@ -11,7 +11,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ckpt_audit.ingest.base import ByteSource, Format, ReadOptions, without_nuls
 from ckpt_audit.ingest.formats._slurm_job import make_job
@@ -19,9 +19,10 @@ from ckpt_audit.ingest.formats._slurm_values import parse_job_id
 from ckpt_audit.records import JobRecord, Rejected
 
 _HEADER_WITHIN = 50  # lines
-_LONGEST_ROW = 1 << 20
+_LONGEST_ROW = 256 << 10
 _TEXT_LIMIT = 200
 _MOST_EXTRA_FIELDS = 8
+_MOST_ARRANGEMENTS = 2000
 _DELIMITERS = (b"|#", b"|", b"\t", b";", b",")
 _FREE = frozenset(
     {
@@ -215,7 +216,7 @@ def _rows(
         table that it belongs to.
     """
     delimiter = options.delimiter.encode() if options.delimiter else None
-    first, row, is_new = 0, b"", True
+    first, row, is_new, n_missing = 0, b"", True, 0
     for line_no, line in lines:
         if b"obid" in line.lower() and (header := _header(line, delimiter)):
             if row:
@@ -227,11 +228,14 @@ def _rows(
             row = b""
         if row:
             row += b"\n" + line
+            # counted anew from the whole row only where quotes may hide a delimiter
+            n_more = line.count(table.delimiter)
+            n_missing = table.n_missing(row) if table.quoted else n_missing - n_more
         elif not line.strip() or (not is_new and _goes_on(table, line)):
             continue
         else:
-            first, row = line_no, line
-        if table.n_missing(row) <= 0 or len(row) > _LONGEST_ROW:
+            first, row, n_missing = line_no, line, table.n_missing(line)
+        if n_missing <= 0 or len(row) > _LONGEST_ROW:
             yield first, row, table
             row, is_new = b"", False
     if row:
@@ -253,7 +257,7 @@ def _record(table: _Table, line_no: int, row: bytes) -> JobRecord | Rejected:
         )
         return Rejected(line_no, reason, _shown(row))
     problem = ""
-    for candidate in _arrangements(table, fields, extra):
+    for candidate in islice(_arrangements(table, fields, extra), _MOST_ARRANGEMENTS):
         try:
             return make_job(line_no, _by_name(table.columns, candidate))
         except ValueError as error:

@@ -82,7 +82,12 @@ class Context:
 
     @cached_property
     def incidents(self) -> tuple[Incident, ...]:
-        """Incidents in the order in which they struck; unknown moments last."""
+        """Incidents that count, in the order in which they struck; unknown moments last."""
+        return tuple(i for i in self.listed if not i.excluded)
+
+    @cached_property
+    def listed(self) -> tuple[Incident, ...]:
+        """The same with those that a person excluded: listed, and in no figure."""
         return tuple(sorted(self.one.incidents, key=lambda i: (_moment(i), i.id)))
 
     @cached_property
@@ -117,7 +122,7 @@ class Context:
     @property
     def away(self) -> Incident | None:
         """The incident that the run has not come back from, or None."""
-        last = self.incidents[-1] if self.incidents else None
+        last = self.listed[-1] if self.listed else None
         return last if last is not None and last.first_step_at is None else None
 
     def label(self, incident: Incident) -> str:

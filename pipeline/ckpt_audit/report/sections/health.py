@@ -29,7 +29,7 @@ STRETCHES = 150
 def section(ctx: Context) -> Section:
     """Age, cost and state of the saves."""
     anchor, title = ctx.anchor("checkpoints"), "Are the checkpoints sound?"
-    saves = list(ctx.one.checkpoints)
+    saves = [c for c in ctx.one.checkpoints if not c.excluded]
     if not saves:
         return Section(anchor, title, "No save was seen in this window.", (), False)
     bad = [c for c in saves if c.grade is None]

@@ -54,7 +54,7 @@ _COLUMNS = (
 def section(ctx: Context) -> Section:
     """The costliest, then all."""
     anchor, title = ctx.anchor("incidents"), "Which incidents cost most?"
-    if not ctx.incidents:
+    if not ctx.listed:
         return Section(anchor, title, "There was no incident in this window.", ())
     costly = sorted(ctx.incidents, key=lambda i: (-(cost_s(i) or 0.0), i.id))[:TOP]
     blocks = [_figure(ctx, costly)] if any(cost_s(i) for i in costly) else []
@@ -86,6 +86,8 @@ def kinds_sentence(incidents: tuple[Incident, ...]) -> str:
 def _answer(ctx: Context) -> str:
     found = ctx.incidents
     known = [(c, i) for i in found if (c := cost_s(i)) is not None]
+    if not found:
+        return f"None that counts: {plural(len(ctx.listed), 'incident')} excluded by a person."
     text = kinds_sentence(found)
     if not known:
         return f"{text[0].upper()}{text[1:]}; what they cost is unknown."
@@ -137,7 +139,7 @@ def _short(incident: Incident) -> str:
 
 
 def _table(ctx: Context) -> Table:
-    shown, note = cut(ctx.incidents, "incidents")
+    shown, note = cut(ctx.listed, "incidents")
     costly = sorted(shown, key=lambda i: (-(cost_s(i) or 0.0), i.id))[:PROOF_LIMIT]
     proven = {i.id for i in costly}
     rows = tuple(_row(ctx, i, proven=i.id in proven) for i in shown)
@@ -288,7 +290,7 @@ def _notes(ctx: Context) -> list[Text]:
     if ctx.away is not None:
         text = "The last incident had not ended by the last evidence: its cost is known in part."
         notes.append(Text(text, "quiet"))
-    if all(i.kind == "planned" for i in ctx.incidents):
+    if ctx.incidents and all(i.kind == "planned" for i in ctx.incidents):
         text = "All of them were planned: none counts as a failure, but what they threw away does."
         notes.append(Text(text, "quiet"))
     return notes

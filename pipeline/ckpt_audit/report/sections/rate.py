@@ -79,7 +79,7 @@ def _row(population: Population, events: str) -> Row:
         point = "none"
     level = f"{100 * mean.confidence:.0f}%"
     calendar = "none"
-    if mean.incidents:
+    if mean.incidents and population.calendar_s is not None:
         calendar = duration(population.calendar_s / mean.incidents)
     name = POPULATIONS.get(population.population, population.population.replace("_", " "))
     return Row(
