@@ -79,14 +79,14 @@ COSTLY = Failures(laws.Exponential(MEAN), d=90.0, r=300.0)
 def drained(rule: str, k: int) -> Estimate:
     """Goodput of saves k steps apart that drain."""
     scenario = Scenario(
-        50_000 * STEP,
+        30_000 * STEP,
         Exponential(MEAN),
         (Constant(PAUSE),),
         d=Constant(COSTLY.d),
         r=Constant(COSTLY.r),
         drain=Drain(STEPS * STEP, TAX, rule),  # type: ignore[arg-type]
     )
-    return simulate(scenario, [Policy.fixed(k * STEP)], runs=500).results[0].goodput
+    return simulate(scenario, [Policy.fixed(k * STEP)], runs=200).results[0].goodput
 
 
 def is_a_little_better(found: Estimate, want: float) -> bool:
