@@ -10,8 +10,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto
 SEEDS ?= 200
+SIZE ?= 2000
 
-.PHONY: help demo test worlds lint format types sql-lint layers check bench example wheel clean chromium
+.PHONY: help demo test worlds calibration lint format types sql-lint layers check bench example wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null \
@@ -63,6 +64,9 @@ check: lint types layers sql-lint test ## all of them
 
 worlds: $(STAMP) ## 200 random worlds against their truth, and what differed
 	PYTHONPATH=. $(BIN)/python -m tests.worlds --seeds $(SEEDS)
+
+calibration: $(STAMP) ## what the statistics promise against simulated truth: the tables of docs/statistics.md
+	PYTHONPATH=. $(BIN)/python -m tests.calibration --size $(SIZE)
 
 bench: $(STAMP) ## speed, with the mix it was measured on
 	$(BIN)/python -m pytest -m bench -s tests/bench/bench_*.py

@@ -50,3 +50,14 @@ def changed_size(rng: np.random.Generator, n: int) -> tuple[Floats, float]:
     moments = np.sort(np.concatenate(calendar))
     edges = np.concatenate([[0.0], np.cumsum(units)])
     return np.interp(moments, np.arange(31), edges), float(edges[-1])
+
+
+def episodes(rng: np.random.Generator, n: int) -> tuple[Floats, float]:
+    """A tenth of the clock, in stretches anywhere, has five times the rate of the rest."""
+    base = 1.0 / 1.4
+    clock = list(rng.uniform(0.0, n, rng.poisson(base * n)))
+    for _ in range(5):
+        start = rng.uniform(0.0, n)
+        more = rng.poisson(4.0 * base * n / 50.0)
+        clock += list((start + rng.uniform(0.0, n / 50.0, more)) % n)
+    return np.sort(np.array(clock)), float(n)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ckpt_audit.reliability.gamma_poisson import JEFFREYS, Prior, fleet_prior, posterior
+from ckpt_audit.reliability.gamma_poisson import CAUTION, JEFFREYS, Prior, fleet_prior, posterior
 from ckpt_audit.reliability.pooling import Stretch, pool, project, size_slope
 from ckpt_audit.reliability.rate import mean_time
 
@@ -47,6 +47,23 @@ def test_alike_runs_make_a_prior_no_stronger_than_their_events() -> None:
     assert prior.events == pytest.approx(30.0)
     assert fleet_prior([5], [10.0]) is None
     assert fleet_prior([0, 0], [10.0, 10.0]) is None
+
+
+def test_a_cautious_prior_holds_where_rates_differ_a_little() -> None:
+    rng = np.random.default_rng(30)
+    held = []
+    for _ in range(60):
+        truth = rng.gamma(0.3**-2, 0.02 * 0.3**2, 30)
+        e = rng.uniform(50, 400, 30)
+        n = rng.poisson(truth * e).tolist()
+        prior = fleet_prior(n, e.tolist(), caution=CAUTION)
+        likeliest = fleet_prior(n, e.tolist())
+        assert prior is not None
+        assert likeliest is not None
+        assert prior.events <= likeliest.events
+        found = [posterior(k, x, prior) for k, x in zip(n, e, strict=True)]
+        held += [f.low <= t <= f.high for f, t in zip(found, truth, strict=True)]
+    assert np.mean(held) >= 0.93
 
 
 def test_a_prior_needs_exposure_somewhere() -> None:

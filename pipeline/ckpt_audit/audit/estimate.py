@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ckpt_audit.audit.data import Correlation, Population, RunEstimate
 from ckpt_audit.audit.process import Process
 from ckpt_audit.facts import Checkpoint, Epoch, Incident, LedgerRow, UpTime
-from ckpt_audit.reliability.dispersion import LEVEL, Dispersion, robust_mean_time
+from ckpt_audit.reliability.dispersion import WIDEN, Dispersion, robust_mean_time
 from ckpt_audit.reliability.grouping import group_incidents
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import Sample, summarise
@@ -157,9 +157,9 @@ def _population(observed: Observed, name: str, exposure: float) -> Population:
 
 
 def _allow_for_bursts(one: Population, spread: Dispersion) -> Population:
-    """Give the wider interval too, and let it be the one that counts where phi is significant."""
+    """Give the wider interval too, and let it count where counts may well be uneven."""
     robust = robust_mean_time(one.mean_time.incidents, one.mean_time.exposure_s, spread)
-    is_uneven = spread.p <= LEVEL
+    is_uneven = spread.p <= WIDEN
     return replace(one, robust=robust, mean_time=robust if is_uneven else one.mean_time)
 
 

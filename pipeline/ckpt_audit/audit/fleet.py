@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_audit.audit.process import Process
-from ckpt_audit.reliability.gamma_poisson import JEFFREYS, Posterior, fleet_prior, posterior
+from ckpt_audit.reliability.gamma_poisson import (
+    CAUTION,
+    JEFFREYS,
+    Posterior,
+    fleet_prior,
+    posterior,
+)
 from ckpt_audit.reliability.pooling import Pooled, Projection, Stretch, pool, project
 
 _SEED = 20_260_501
@@ -35,7 +41,8 @@ def fleet_of(processes: Mapping[str, Process | None]) -> Fleet | None:
     """Put the runs together.
 
     A run's prior is that of the other runs, so that its own failures count once. With fewer than
-    two others nothing says how much runs differ, and there is no prior but Jeffreys'.
+    two others nothing says how much runs differ, and there is no prior but Jeffreys'. The prior is
+    a cautious one: few runs hardly say how much they differ.
 
     Args:
         processes: By run; None where there is none.
@@ -51,7 +58,8 @@ def fleet_of(processes: Mapping[str, Process | None]) -> Fleet | None:
     rates = {}
     for run in sorted(totals):
         others = [totals[name] for name in sorted(totals) if name != run]
-        prior = fleet_prior([n for n, _ in others], [hours for _, hours in others], "other runs")
+        counts, hours = [n for n, _ in others], [e for _, e in others]
+        prior = fleet_prior(counts, hours, "other runs", CAUTION)
         rates[run] = posterior(*totals[run], prior or JEFFREYS)
     return Fleet(stretches, pool(stretches, seed=_SEED), rates)
 

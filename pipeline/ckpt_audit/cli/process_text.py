@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ckpt_audit.cli.tables import share, span
+from ckpt_audit.reliability.dispersion import LEVEL, WIDEN
 from ckpt_audit.units import format_duration
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from ckpt_audit.reliability.drift import RateRatio
     from ckpt_audit.reliability.gamma_poisson import Posterior
     from ckpt_audit.reliability.pooling import Pooled, Projection
-
-LEVEL = 0.05
 
 
 def process_lines(process: Process) -> list[tuple[str, str]]:
@@ -41,11 +40,10 @@ def _counts(process: Process) -> str:
     spread = process.spread
     if spread is None:
         return "too few to see whether they come in bursts"
-    verdict = (
-        "more uneven than a constant rate: the interval of M is widened"
-        if spread.p <= LEVEL and spread.phi > 1.0
-        else "as even as a constant rate makes them"
-    )
+    verdict = "as even as a constant rate makes them"
+    if spread.phi > 1.0 and spread.p <= WIDEN:
+        surely = "" if spread.p <= LEVEL else "perhaps "
+        verdict = f"{surely}more uneven than a constant rate: the interval of M is widened"
     return f"{verdict} (variance over mean {spread.phi:.1f})"
 
 

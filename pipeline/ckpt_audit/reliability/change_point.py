@@ -63,7 +63,7 @@ def change_point(
     Raises:
         ValueError: the length is not positive and finite, or a moment lies outside the clock.
 
-    Source: Akman and Raftery 1986 (J. R. Statist. Soc. B 48); likelihood ratio of Poisson counts,
+    Source: Akman and Raftery 1986 (Ann. Statist. 14); likelihood ratio of Poisson counts,
     with its law under the null by Monte Carlo.
 
     >>> found = change_point([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 30, 50, 70, 90], 100.0)

@@ -22,6 +22,7 @@ FEWEST: Final = 5  # events below which the spread of counts says nothing
 _LEAST, _MOST = 10, 20  # windows
 _PER_WINDOW: Final = 2.0
 LEVEL: Final = 0.05
+WIDEN: Final = 0.2  # p of phi from which the interval allows for bursts: they are easily missed
 DRAWS: Final = 1999
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+CAUTION: Final = 1.353  # one-sided 95 % point: half the square of 1.645
 _LEAST, _MOST = 1e-3, 1e6
 _GOLDEN: Final = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS: Final = 100
@@ -106,7 +107,10 @@ def posterior(
 
 
 def fleet_prior(
-    counts: Sequence[int], exposures: Sequence[float], origin: str = "runs of this site"
+    counts: Sequence[int],
+    exposures: Sequence[float],
+    origin: str = "runs of this site",
+    caution: float = 0.0,
 ) -> Prior | None:
     """Estimate the prior that the counts of several runs speak for.
 
@@ -114,6 +118,9 @@ def fleet_prior(
         counts: events of each run.
         exposures: exposure of each, all positive, any one unit (accelerator-hours).
         origin: where they come from, in words.
+        caution: how far the log-likelihood may be below its best for the smallest shape that is
+            taken: with 0 the likeliest, with `CAUTION` one that allows for rates that differ more
+            than the few counts show, so that intervals hold.
 
     Returns:
         The prior; None with fewer than two runs or no event. Where the counts differ no more than
@@ -135,7 +142,7 @@ def fleet_prior(
     if n.size < 2 or total == 0.0:
         return None
     pooled = total / float(e.sum())
-    shape = min(_best_shape(n, e, pooled), total)
+    shape = min(_shape(n, e, pooled, caution), total)
     return Prior(shape, shape / pooled, origin)
 
 
@@ -148,7 +155,7 @@ def _counts(counts: Sequence[int], exposures: Sequence[float]) -> tuple[Floats, 
     return n, e
 
 
-def _best_shape(n: Floats, e: Floats, pooled: float) -> float:
+def _shape(n: Floats, e: Floats, pooled: float, caution: float) -> float:
     from scipy import special
 
     def likelihood(log_shape: float) -> float:
@@ -167,4 +174,14 @@ def _best_shape(n: Floats, e: Floats, pooled: float) -> float:
             low = left
         if high - low < 1e-9:
             break
-    return math.exp((low + high) / 2.0)
+    best = (low + high) / 2.0
+    if caution <= 0.0:
+        return math.exp(best)
+    level, low, high = likelihood(best) - caution, math.log(_LEAST), best
+    while high - low > 1e-6:
+        middle = (low + high) / 2.0
+        if likelihood(middle) < level:
+            low = middle
+        else:
+            high = middle
+    return math.exp(high)

@@ -167,29 +167,49 @@ def size_slope(stretches: Sequence[Stretch], confidence: float = 0.95) -> Slope 
     struck = size[n > 0]
     if n.sum() < FEWEST or np.unique(size).size < 2 or np.unique(struck).size < 2:
         return None
-    x = np.log(size) - float(np.log(size).mean())
+    line = _regress(n, hours, size, confidence)
+    error, slope = math.sqrt(line.covariance[1, 1]), float(line.beta[1])
+    from scipy import special
+
+    score = abs(slope - 1.0) / error
+    wide = line.phi > 1.0
+    p = 2.0 * float(special.stdtr(line.df, -score)) if wide else math.erfc(score / math.sqrt(2.0))
+    reach = line.quantile * error
+    return Slope(slope, slope - reach, slope + reach, p, line.phi)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Log rate on log size: coefficients about the middle size, and their covariance."""
+
+    beta: Floats
+    covariance: Floats
+    middle: float
+    phi: float
+    df: int
+    quantile: float
+
+
+def _regress(n: Floats, hours: Floats, size: Floats, confidence: float) -> _Line:
+    from scipy import special
+
+    middle = float(np.log(size).mean())
+    x = np.log(size) - middle
     design = np.column_stack([np.ones_like(x), x])
     beta = np.array([math.log(float(n.sum()) / float(hours.sum())), 0.0])
     for _ in range(_STEPS):
         mu = hours * np.exp(design @ beta)
-        information = design.T @ (design * mu[:, None])
-        step = np.linalg.solve(information, design.T @ (n - mu))
+        step = np.linalg.solve(design.T @ (design * mu[:, None]), design.T @ (n - mu))
         beta = beta + np.clip(step, -2.0, 2.0)
         if float(np.abs(step).max()) < 1e-12:
             break
     mu = hours * np.exp(design @ beta)
     df = n.size - 2
     phi = max(1.0, float(((n - mu) ** 2 / mu).sum()) / df) if df else 1.0
-    error = math.sqrt(phi * float(np.linalg.inv(design.T @ (design * mu[:, None]))[1, 1]))
-    from scipy import special
-
-    wide = phi > 1.0
+    covariance = phi * np.linalg.inv(design.T @ (design * mu[:, None]))
     tail = 0.5 + confidence / 2.0
-    t = float(special.stdtrit(df, tail)) if wide else float(special.ndtri(tail))
-    score = abs(beta[1] - 1.0) / error
-    p = 2.0 * float(special.stdtr(df, -score)) if wide else math.erfc(score / math.sqrt(2.0))
-    slope = float(beta[1])
-    return Slope(slope, slope - t * error, slope + t * error, p, phi)
+    quantile = float(special.stdtrit(df, tail)) if phi > 1.0 else float(special.ndtri(tail))
+    return _Line(beta, covariance, middle, phi, df, quantile)
 
 
 def project(
@@ -206,34 +226,35 @@ def project(
     Raises:
         ValueError: as `pool`; or the job has no accelerators.
 
-    Source: rate per accelerator-hour times accelerators. Where the slope on size is not 1 the
-    fitted slope goes from the mean size to the other, and its own error widens the interval.
+    Source: rate per accelerator-hour times accelerators. Where several sizes were seen the fitted
+    slope gives another answer; the interval holds both, since a test that does not object to a
+    slope of 1 does not prove it, and far away a small difference is large. Where the slope is not
+    1 the fitted one alone counts.
 
     >>> found = project([Stretch(10, 1000, 8), Stretch(20, 1000, 16)], 32)
-    >>> found.m_h, found.far
+    >>> round(found.m_h, 6), found.far
     (25.0, False)
     """
     if accelerators < 1:
         raise ValueError(f"a job has at least one accelerator, got {accelerators}")
     found = pool(stretches, confidence, seed)
-    _, hours, size = _arrays(stretches)
+    n, hours, size = _arrays(stretches)
     far = accelerators > _FAR * size.max() or accelerators < size.min() / _FAR
-    slope = found.slope
-    straight = slope is None or slope.p_proportional > LEVEL
+    straight = found.slope is None or found.slope.p_proportional > LEVEL
     m = None
     if found.per_1000_acc_h is not None:
         m = 1000.0 / found.per_1000_acc_h / accelerators
     low = 1000.0 / found.high / accelerators
     high = 1000.0 / found.low / accelerators if found.low > 0.0 else math.inf
-    if not straight and slope is not None and m is not None:
-        away = math.log(accelerators / (found.exposure_acc_h / float(hours.sum())))
-        turn = (slope.slope - 1.0) * away
-        more = (slope.high - slope.low) / 2.0 * abs(away)
-        m, low, high = (
-            m * math.exp(-turn),
-            low * math.exp(-turn - more),
-            high * math.exp(more - turn),
-        )
+    if found.slope is not None:
+        line = _regress(n, hours, size, confidence)
+        at = np.array([1.0, math.log(accelerators) - line.middle])
+        fitted = math.exp(-float(at @ line.beta))
+        reach = math.exp(line.quantile * math.sqrt(float(at @ line.covariance @ at)))
+        if straight:
+            low, high = min(low, fitted / reach), max(high, fitted * reach)
+        else:
+            m, low, high = fitted, fitted / reach, fitted * reach
     return Projection(accelerators, m, low, high, bool(far), straight)
 
 

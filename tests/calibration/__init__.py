@@ -1,0 +1,1 @@
+"""Long simulations that say how far the statistics keep what they promise."""
