@@ -70,8 +70,8 @@ def apply_step(state: Moments, gradient: F32, step: int, how: AdamW) -> Moments:
     """
     b1, b2 = np.float32(how.beta1), np.float32(how.beta2)
     one = np.float32(1.0)
-    m = b1 * state.m + (one - b1) * gradient
-    v = b2 * state.v + (one - b2) * gradient * gradient
+    m: F32 = np.asarray(b1 * state.m + (one - b1) * gradient, dtype=np.float32)
+    v: F32 = np.asarray(b2 * state.v + (one - b2) * gradient * gradient, dtype=np.float32)
     kept = one - np.float32(how.rate * how.decay)
     return Moments(state.p * kept - _update(m, v, step, how), m, v)
 
@@ -92,8 +92,8 @@ def undo_step(state: Moments, gradient: F32, step: int, how: AdamW) -> Undone:
     one = np.float32(1.0)
     kept = one - np.float32(how.rate * how.decay)
     p = (state.p + _update(state.m, state.v, step, how)) / kept
-    m = (state.m - (one - b1) * gradient) / b1
-    v = (state.v - (one - b2) * gradient * gradient) / b2
+    m: F32 = np.asarray((state.m - (one - b1) * gradient) / b1, dtype=np.float32)
+    v: F32 = np.asarray((state.v - (one - b2) * gradient * gradient) / b2, dtype=np.float32)
     refused = guard_fires(gradient, state.v, how) | (v < 0)
     return Undone(Moments(p, m, v), refused)
 
