@@ -31,16 +31,19 @@ preferred AS (
         source_id,
         arg_min(
             emitter,
-            CASE emitter
-                WHEN 'megatron' THEN 1
-                WHEN 'neox' THEN 2
-                WHEN 'deepspeed_pipe' THEN 3
-                WHEN 'tqdm' THEN 5
+            (
+                CASE emitter
+                    WHEN 'megatron' THEN 1
+                    WHEN 'neox' THEN 2
+                    WHEN 'deepspeed_pipe' THEN 3
+                    WHEN 'tqdm' THEN 5
                 -- its manager counts commits; the trainer's own number is that of its checkpoints
-                WHEN 'torchft' THEN 6
-                WHEN 'nemo_bar' THEN 7
-                ELSE 4
-            END
+                    WHEN 'torchft' THEN 6
+                    WHEN 'nemo_bar' THEN 7
+                    ELSE 4
+                END,
+                emitter
+            )
         ) AS emitter
     FROM meant
     GROUP BY source_id

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.command import bare, call
+
 REPO = Path(__file__).parents[2]
 SAMPLE = REPO / "sample_data"
 REAL = REPO.parent / "shared" / "real"
@@ -47,6 +49,26 @@ class Site:
         """Run one command with ``--json`` and give the document."""
         loaded: Json = json.loads(self.run(*words, "--json", expect=expect))
         return loaded
+
+
+class QuickSite(Site):
+    """The same inside this process: for questions that are not about how the program starts."""
+
+    def run(self, *words: str | Path, expect: int = 0) -> str:
+        """Run one command and give what it prints.
+
+        Args:
+            words: Command and options.
+            expect: The exit code it must have.
+        """
+        with bare(self.folder):
+            return call(*map(str, words), allowed=(expect,))
+
+
+@pytest.fixture(scope="module")
+def quick_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Site]:
+    """Makes fresh sites whose commands run inside this process."""
+    return lambda: QuickSite(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

@@ -35,20 +35,20 @@ def _incidents(here: Site) -> dict[str, Json]:
 
 
 @pytest.fixture(scope="module")
-def plain(new_site: Callable[[], Site]) -> dict[str, Json]:
+def plain(quick_site: Callable[[], Site]) -> dict[str, Json]:
     """The incidents as they are found."""
-    here = new_site()
+    here = quick_site()
     _write(here)
     _read(here)
     return _incidents(here)
 
 
 @pytest.fixture
-def corrected(new_site: Callable[[], Site]) -> Callable[[str], Site]:
+def corrected(quick_site: Callable[[], Site]) -> Callable[[str], Site]:
     """A site with corrections, read."""
 
     def make(corrections: str) -> Site:
-        here = new_site()
+        here = quick_site()
         _write(here, corrections)
         _read(here)
         return here
@@ -304,7 +304,7 @@ def test_exclude_cuts_time_and_events(
 
 
 def test_corrections_survive_reading_anew(
-    corrected: Callable[[str], Site], new_site: Callable[[], Site]
+    corrected: Callable[[str], Site], quick_site: Callable[[], Site]
 ) -> None:
     text = _one(action="reclassify", incident=HANG, cause="network", reason="switch log")
     here = corrected(text)
@@ -333,10 +333,10 @@ def test_a_wrong_correction_is_one_line(text: str, words: str) -> None:
 
 
 def test_a_source_read_in_the_wrong_zone_is_forgotten(
-    new_site: Callable[[], Site], plain: dict[str, Json]
+    quick_site: Callable[[], Site], plain: dict[str, Json]
 ) -> None:
     """Forgetting a mistake and reading again equals never having made it."""
-    here = new_site()
+    here = quick_site()
     for name, lines in site().items():
         (here.folder / name).write_text("".join(f"{line}\n" for line in lines))
     here.run("ingest", *sorted(here.folder.glob("s*.*")), here.folder / "kernel.log",

@@ -7,10 +7,9 @@ import json
 import random
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_audit.cli import main
+from tests.command import call
 from tests.laws.site import START, Files, site
 
 Json = dict[str, Any]
@@ -39,11 +38,7 @@ class Place:
         self.folder = folder
 
     def _call(self, *words: str, allowed: tuple[int, ...] = (0,)) -> str:
-        out, err = StringIO(), StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main([*words, "--db", str(self.folder / "audit.duckdb")])
-        assert code in allowed, err.getvalue()
-        return out.getvalue()
+        return call(*words, "--db", str(self.folder / "audit.duckdb"), allowed=allowed)
 
     def write(self, name: str, lines: Iterable[str]) -> Path:
         """Writes a file."""

@@ -77,7 +77,7 @@ def test_shares_are_the_exact_ones(
         recovery_failures=mode,
     )
     want = exact_shares(interval, c, M, d, r, mode)
-    found = one(scenario, Policy.fixed(interval), 600)
+    found = one(scenario, Policy.fixed(interval), 300)
     assert near(found.goodput, want.goodput)
     assert near(found.share("checkpoint"), want.checkpoint)
     assert near(found.share("lost_work"), want.lost_work)
@@ -93,7 +93,7 @@ def test_the_known_table(row: dict[str, str]) -> None:
     c, dr, interval = float(row["c_over_m"]), float(row["dr_over_m"]), float(row["young"])
     work = interval * round(30 / interval)
     scenario = Scenario(work, Exponential(1.0), (Constant(c),), r=Constant(dr))
-    found = one(scenario, Policy.fixed(interval))
+    found = one(scenario, Policy.fixed(interval), 200)
     assert near(found.goodput, 1.0 - float(row["waste_at_young"]))
 
 
@@ -108,7 +108,7 @@ def test_each_engine_gives_the_exact_goodput(engine: object, mode: RecoveryFailu
         r=Exponential(150.0) if mode == "none" else Constant(150.0),
         recovery_failures=mode,
     )
-    found = one(scenario, Policy.fixed(400.0), 1500, engine)
+    found = one(scenario, Policy.fixed(400.0), 600, engine)
     assert near(found.goodput, 1.0 - float(exact_waste(400.0, 60.0, M, 40.0, 150.0, mode)))
 
 
@@ -124,7 +124,7 @@ def test_a_cost_that_varies_acts_through_its_laplace_transform() -> None:
     assert acts_as < 97.0
     scenario = Scenario(40000.0, Exponential(M), (law,), r=Constant(30.0))
     for engine in (walk, events):
-        found = one(scenario, Policy.fixed(400.0), 1500, engine)
+        found = one(scenario, Policy.fixed(400.0), 600, engine)
         assert near(found.goodput, 1.0 - float(exact_waste(400.0, acts_as, M, 0.0, 30.0)))
 
 
@@ -218,7 +218,7 @@ def test_two_tiers() -> None:
             FailureClass(rack / (local + rack), 1, r=Constant(600.0)),
         ),
     )
-    found = one(scenario, Policy.tiered(464.758, 34), 128)
+    found = one(scenario, Policy.tiered(464.758, 34), 64)
     assert near(found.goodput, 1 - 0.0828, also=0.0011)
     every = one(scenario, Policy.tiered(464.758, 1), 16)
     never = one(scenario, Policy.tiered(464.758, 340), 16)
@@ -269,33 +269,13 @@ def test_a_drain_costs_what_its_equivalent_pause_costs() -> None:
     assert near(found.goodput, 100 * STEP / expected * math.exp(TAX * work / M_16K))
 
 
-def test_the_optimum_of_simulation_is_that_of_the_formula() -> None:
-    scenario = Scenario(60_000.0, Exponential(M), (Constant(20.0),), r=Constant(50.0))
-    intervals = (60.0, 100.0, 193.5, 350.0, 600.0)
-    found = simulate(scenario, [Policy.fixed(i) for i in intervals], runs=500)
-    assert intervals[found.best] == 193.5
-    want = [1 - float(exact_waste(i, 20.0, M, 0.0, 50.0)) for i in intervals]
-    got = [result.goodput.value for result in found.results]
-    assert np.argsort(got).tolist() == np.argsort(want).tolist()
-
-
-def test_policies_meet_the_same_failures() -> None:
-    scenario = Scenario(30_000.0, Exponential(M), (Constant(20.0),), r=Exponential(50.0))
-    found = simulate(scenario, [Policy.fixed(180.0), Policy.fixed(200.0)], runs=800)
-    paired = found.difference(0, 1)
-    apart = math.hypot(*(result.goodput.se for result in found.results))
-    assert paired.se < 0.5 * apart
-    want = float(exact_waste(200.0, 20.0, M, 0.0, 50.0) - exact_waste(180.0, 20.0, M, 0.0, 50.0))
-    assert near(paired, want)
-
-
 def test_error_bars_cover_the_truth_as_often_as_they_say() -> None:
     scenario = Scenario(8_000.0, Exponential(M), (Constant(50.0),), r=Constant(50.0))
     want = 1 - float(exact_waste(320.0, 50.0, M, 0.0, 50.0))
     z = [
         (found.value - want) / found.se
         for found in (
-            one(scenario, Policy.fixed(320.0), 150, seed=seed).goodput for seed in range(300)
+            one(scenario, Policy.fixed(320.0), 150, seed=seed).goodput for seed in range(200)
         )
     ]
     assert 0.92 <= np.mean(np.abs(z) < 1.96) <= 0.98

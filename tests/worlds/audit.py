@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ckpt_audit.cli import main
+from tests.command import bare, call
 
 Json = dict[str, Any]
 ALL_TIME = ("--since", "2000-01-01", "--until", "2100-01-01")
@@ -25,33 +21,6 @@ class Answers:
     runs: list[Json]
     ledger: list[Json]
     findings: list[Json]
-
-
-@contextlib.contextmanager
-def _bare(folder: Path) -> Iterator[None]:
-    """The folder as working directory and home, and no settings of the machine."""
-    kept = dict(os.environ)
-    here = Path.cwd()
-    for name in kept:
-        if name.startswith(("CKPT_AUDIT_", "XDG_")) or name == "TZ":
-            del os.environ[name]
-    os.environ["HOME"] = str(folder)
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(here)
-        os.environ.clear()
-        os.environ.update(kept)
-
-
-def _call(*words: str) -> str:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(words)
-    if code not in (0, 4):
-        raise AssertionError(f"{' '.join(words)}: exit {code}\n{out.getvalue()}{err.getvalue()}")
-    return out.getvalue()
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -71,12 +40,12 @@ def audit(folder: Path, files: dict[str, str]) -> Answers:
         files: Text by relative path, with ``ckpt-audit.toml``.
     """
     write(folder, files)
-    with _bare(folder):
+    with bare(folder):
         parts = sorted({name.split("/")[0] for name in files if name != "ckpt-audit.toml"})
-        _call("ingest", *parts)
-        report = json.loads(_call("report", *ALL_TIME, "--json"))
-        incidents = json.loads(_call("incidents", *ALL_TIME, "--json"))
-        runs = json.loads(_call("runs", "--json"))
+        call("ingest", *parts, allowed=(0, 4))
+        report = json.loads(call("report", *ALL_TIME, "--json"))
+        incidents = json.loads(call("incidents", *ALL_TIME, "--json"))
+        runs = json.loads(call("runs", "--json"))
     return Answers(
         incidents["incidents"], runs["runs"], report["ledger"], report.get("findings", [])
     )

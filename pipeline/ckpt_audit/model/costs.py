@@ -131,8 +131,8 @@ def effective(costs: ArrayLike, m: float, *, same_again: bool = False) -> float:
     Source: -M ln E[exp(-C/M)] (fresh) and M ln E[exp(C/M)] (same), near the mean less, or plus,
     the variance over 2M.
 
-    >>> round(effective([1.0, 9.0], m=1000.0), 4), round(effective([1, 9], 1000, same_again=True), 4)
-    (4.992, 5.008)
+    >>> [round(effective([1.0, 9.0], 1000.0, same_again=same), 4) for same in (False, True)]
+    [4.992, 5.008]
     """
     values, mean = checked("costs", costs), float(checked("m", m, positive=True))
     if values.size == 0:
@@ -185,8 +185,8 @@ def cascade_extra(
     Source: the second failure undoes half a window on average and, after a restart, needs D + R
     anew. Holds for windows shorter than a period.
 
-    >>> cascade_extra(0.1, 10, after_restart=False), cascade_extra(0.1, 10, after_restart=True, r=10)
-    (0.5, 1.5)
+    >>> [cascade_extra(0.1, 10, after_restart=late, r=10) for late in (False, True)]
+    [0.5, 1.5]
     """
     p = float(checked("probability", probability))
     if p > 1.0:

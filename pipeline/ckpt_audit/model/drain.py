@@ -100,6 +100,7 @@ def drain_shares(k: int, drain: Drain, failures: Failures, rule: DrainRule) -> S
     Raises:
         ValueError: as in `Drain.as_save` and `ckpt_audit.model.renewal.shares`.
 
+    >>> from ckpt_audit.model.laws import Exponential
     >>> drain = Drain(steps=30, tax=0.03, step=7.0)
     >>> failures = Failures(Exponential(50_000 * 3600 / 16_384), d=90.0, r=300.0)
     >>> round(drain_shares(53, drain, failures, "serial").waste, 6)
@@ -123,6 +124,7 @@ def drain_optimum(drain: Drain, failures: Failures, rule: DrainRule) -> int:
     Source: beyond S steps the lag does not move the optimum, so it is that of the equivalent cost,
     or the boundary; below, each k is tried.
 
+    >>> from ckpt_audit.model.laws import Exponential
     >>> drain = Drain(steps=30, tax=0.03, step=7.0)
     >>> failures = Failures(Exponential(50_000 * 3600 / 16_384), d=90.0, r=300.0)
     >>> [drain_optimum(drain, failures, rule) for rule in ("shrink", "overlap", "serial")]
@@ -132,9 +134,10 @@ def drain_optimum(drain: Drain, failures: Failures, rule: DrainRule) -> int:
     near = optimum(save.c, _with_lag(failures, save.lag, "overlap")) / drain.step
     beyond = {max(drain.steps, math.floor(near)), max(drain.steps, math.ceil(near))}
     below = () if rule == "serial" else range(1, drain.steps)
-    return min(
-        sorted({*below, *beyond}), key=lambda k: drain_shares(k, drain, failures, rule).waste
-    )
+    wastes: dict[int, float] = {
+        k: drain_shares(k, drain, failures, rule).waste for k in sorted({*below, *beyond})
+    }
+    return min(wastes, key=wastes.__getitem__)
 
 
 def boundary_binds(drain: Drain, m: float) -> bool:

@@ -184,10 +184,15 @@ def flat_region(c: float, m: float, eps: float = 0.05) -> FlatRegion:
     ceiling = 2.0 * best
     while excess(ceiling) <= 0.0:
         ceiling *= 2.0
-    return FlatRegion(tolerance, _root(excess, floor, best), _root(excess, best, ceiling))
+    return FlatRegion(tolerance, root(excess, floor, best), root(excess, best, ceiling))
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Give where a function is zero between two points at which its signs differ.
+
+    Raises:
+        ValueError: they do not differ.
+    """
     from scipy import optimize  # 0.2 s to import, and only needed here
 
     return float(optimize.brentq(function, low, high, rtol=1e-12, xtol=1e-12 * high))

@@ -9,12 +9,12 @@ probabilities, and the rest of the stretch is pauses and lost work.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ckpt_audit.model.interval import exact
+from ckpt_audit.model.interval import FlatRegion, exact, root
 from ckpt_audit.model.laws import Exponential, UpTimeLaw
 from ckpt_audit.model.waste import Floats, RecoveryFailures, checked, wall_split
 
@@ -159,6 +159,45 @@ def optimum(c: float, failures: Failures) -> float:
     else:
         best = _searched(float(c), failures, max(floor, 0.0))
     return max(best, floor)
+
+
+def flat(c: float, failures: Failures, eps: float = 0.05) -> FlatRegion:
+    """Give the intervals whose waste is within a tolerance of the least one.
+
+    The waste compared is the part that the interval decides: detection and recovery are left out.
+
+    Args:
+        c: mean exposed cost of a save, above zero.
+        failures: what failures cost.
+        eps: tolerance as a fraction, 0.05 for 5 %.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    >>> region = flat(4.0, Failures(Exponential(360.0), d=5.0, r=10.0))  # minutes
+    >>> round(region.low, 2), round(region.high, 2)
+    (36.2, 71.55)
+    """
+    tolerance = float(checked("eps", eps, positive=True))
+    only = replace(failures, d=0.0, r=0.0, retry=0.0, recovery_failures="none")
+    best = optimum(c, only)
+    target = (1.0 + tolerance) * shares(best, c, only).waste
+    if target >= 1.0:
+        return FlatRegion(tolerance, 0.0, math.inf)
+    floor = 0.0 if failures.overlapping else max(failures.lag - c, 0.0)
+    low = max(floor, c * (1.0 / target - 1.0), best / 64.0)  # saves alone waste C/(I+C)
+
+    def excess(interval: float) -> float:
+        return shares(interval, c, only).waste - target
+
+    high = 2.0 * best
+    while excess(high) <= 0.0:
+        high *= 2.0
+    return FlatRegion(
+        tolerance,
+        low if low >= best or excess(low) <= 0.0 else root(excess, low, best),
+        root(excess, best, high),
+    )
 
 
 def _is_constant(failures: Failures) -> bool:

@@ -27,9 +27,9 @@ class Drain:
         tax: while a drain is in flight a step takes ``1 + tax`` times as long; two at once, twice
             the tax.
         rule: what happens where the interval is shorter than the drain. ``serial``: one drain at
-            a time, the interval is stretched to it. ``overlap``: drains run side by side, each as
-            long as ever. ``shrink``: the drain gets as short as the interval, as if it had fewer
-            bytes or more bandwidth; kept to show what that assumption does.
+            a time, the interval is stretched to it. ``overlap``: drains run side by side, each for
+            the wall clock that it takes alone. ``shrink``: the drain gets as short as the interval,
+            as if it had fewer bytes or more bandwidth; kept to show what that assumption does.
 
     Raises:
         ValueError: a number is negative, or there is no such rule.

@@ -153,7 +153,8 @@ class Walk:
         run, now = self.live[at], self.now
         place, up = now.place[run], now.up[run]
         limit = now.begun[run] + up
-        done = self._search(ends, at, place, limit)
+        flat, width = ends.reshape(-1), ends.shape[1]
+        done, key = self._search(flat, width, at, place, limit)
         saves = now.saves[run] + done - place
         needed = now.needed[run]
         goes_on = done < SAVES
@@ -167,46 +168,55 @@ class Walk:
             self._finish(run[near], end - now.begun[run[near]], needed[near])
             over[at[near]] = True
             goes_on[near] = False
-        some = np.flatnonzero(goes_on)
-        at, run, done = at[some], run[some], done[some]
-        self._book(run, up[some], saves[some], limit[some] - ends[done, at])
+        if not goes_on.all():
+            some = np.flatnonzero(goes_on)
+            at, run, done, key, saves = at[some], run[some], done[some], key[some], saves[some]
+            up, limit = up[some], limit[some]
+        places = self.table.places(now.row[run], run)
+        self._book(run, places, up, saves, limit - flat.take(key))
         done += 1
-        now.begun[run] = ends[done, at]
+        now.begun[run] = flat.take(key + width)
         now.place[run] = done
         now.saves[run] = 0
-        self._next(run)
+        self._next(run, places)
         return at
 
-    def _search(self, ends: Floats, at: Ints, place: Ints, limit: Floats) -> Ints:
-        """Find the last sum that is no larger than the limit: by a guess, and steps from there."""
-        flat, width = ends.reshape(-1), ends.shape[1]
+    def _search(
+        self, flat: Floats, width: int, at: Ints, place: Ints, limit: Floats
+    ) -> tuple[Ints, Ints]:
+        """Find the last sum that is no larger than the limit: by a guess, and steps from there.
+
+        Returns:
+            Its number, and its place in the flat table.
+        """
         mean = self.interval + self.scenario.saves[0].mean
-        guess = (limit - ends[place, at]) / mean
-        found = place + np.minimum(guess, SAVES).astype(np.int64)
-        np.minimum(found, SAVES, out=found)
-        key = found * width + at
+        key = place * width + at
+        guess = (limit - flat.take(key)) / mean
+        steps = np.minimum(guess, SAVES - place).astype(np.int64)
+        found = place + steps
+        key += steps * width
         off = np.flatnonzero(flat.take(key) > limit)
         while off.size:
             key[off] -= width
             found[off] -= 1
-            off = off[flat[key[off]] > limit[off]]
+            off = off[flat.take(key[off]) > limit[off]]
         off = np.flatnonzero(flat.take(key + width) <= limit)
         while off.size:
             key[off] += width
             found[off] += 1
-            off = off[flat[key[off] + width] <= limit[off]]
-        return found
+            off = off[flat.take(key[off] + width) <= limit[off]]
+        return found, key
 
-    def _book(self, run: Ints, up: Floats, saves: Ints, rest: Floats) -> None:
+    def _book(self, run: Ints, places: Ints, up: Floats, saves: Ints, rest: Floats) -> None:
         """Book a stretch that a failure ended, and the recovery from it.
 
         Args:
             run: the runs.
+            places: of what was drawn for the failure.
             up: length of the stretch, seconds.
             saves: done in it.
             rest: time since the last of them, seconds.
         """
-        places = self.table.places(self.now.row[run], run)
         is_last = saves + 1 >= self.now.needed[run]
         useful = np.minimum(rest, self.interval - self.short * is_last)
         lost: Floats = useful
@@ -257,14 +267,13 @@ class Walk:
             first[which] = self.table.at(f"{name}_second", places[which])
         return first
 
-    def _next(self, run: Ints) -> None:
+    def _next(self, run: Ints, places: Ints) -> None:
         """Begin the stretch to a second failure where one follows, else to the next first one."""
         now, table = self.now, self.table
         if self.scenario.cascade is None:
             now.row[run] += 1
             now.up[run] = table.at("up", table.places(now.row[run], run))
             return
-        places = table.places(now.row[run], run)
         follows = table.at("follows", places) & ~now.second[run]
         which = np.flatnonzero(follows)
         window = table.at("window", places[which])
