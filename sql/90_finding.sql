@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending
+-- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, failed_start, baseline
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, new_epoch, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
@@ -268,6 +268,27 @@ SELECT
 FROM attempt
 INNER JOIN job ON attempt.job_key = job.job_key
 WHERE attempt.state = 'COMPLETED' AND attempt.source_id IS NOT NULL AND attempt.n_step_lines = 0
+UNION ALL
+SELECT
+    'unseen_progress',
+    failed_start.run,
+    coalesce('job ' || attempt.job_id || ': ', '') || 'training ran for '
+    || failed_start.silent_us // 1000000 || ' s to the end without a step line; a line comes every '
+    || baseline.line_steps || ' steps, and a step takes ' || baseline.step_us // 1000000
+    || ' s: taken for a failed start, though it may have done steps that no line tells; log every '
+    || 'step',
+    failed_start.silent_us,
+    attempt.source_id,
+    attempt.restored_line
+FROM failed_start
+INNER JOIN attempt
+    ON failed_start.run = attempt.run AND failed_start.attempt = attempt.attempt
+INNER JOIN baseline
+    ON attempt.run = baseline.run AND attempt.epoch IS NOT DISTINCT FROM baseline.epoch
+WHERE
+    failed_start.phase = 'first_step'
+    AND baseline.line_steps > 1
+    AND failed_start.silent_us > 2 * baseline.step_us
 UNION ALL
 SELECT
     'conflict',
