@@ -430,7 +430,7 @@ SELECT
         -- a pause that has lasted as long before may have gone well up to the first sign
         WHEN phase <> 'step' AND NOT is_hang
             THEN greatest(fault_at, least(acted_at, onset_at, onset_high))
-        ELSE greatest(fault_at, least(acted_at, overdue_at, onset_high))
+        ELSE greatest(fault_at, least(acted_at, overdue_high_at, onset_high))
     END AS fault_high,
     CASE
         WHEN kind IS NULL THEN NULL

@@ -42,7 +42,7 @@ def incident_bounds(row: dict[str, Any]) -> Bounds:
     bounds.update(detection_bounds(row))
     bounds.update(_loop_bounds(row, bounds))
     bounds.update(_unstamped_bounds(row))
-    for name, (low, high) in sparse_bounds(row).items():
+    for name, (low, high) in sparse_bounds(row, bounds).items():
         before, after = bounds.get(name, (low, high))
         bounds[name] = (_least(low, before), _most(high, after))
     for name in ("launched", "load_started", "restored"):
