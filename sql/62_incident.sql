@@ -22,8 +22,8 @@
 -- column last_step_at: UTC us
 -- column last_step_low: UTC us, earliest moment of its line, null when that is stamped
 -- column last_step_high: UTC us, latest moment of it
--- column line_steps: usual number of steps between two step lines
--- column line_us: usual time between them
+-- column line_steps: number of steps that may lie between two step lines, as far as lines show
+-- column line_us: usual time that they take
 -- column first_step_high: UTC us, the first step line after the return
 -- column precursor_at: UTC us
 -- column precursor_lead_us: from it to the fault
@@ -502,8 +502,11 @@ last_line AS (
     SELECT
         attempt.run,
         attempt.attempt,
-        line_time.low,
-        line_time.high
+        coalesce(line_time.low, least(attempt.alloc_start_at, line_time.high)) AS low,
+        coalesce(
+            line_time.high,
+            greatest(attempt.alloc_end_at, coalesce(line_time.low, attempt.alloc_end_at))
+        ) AS high
     FROM attempt
     ASOF INNER JOIN log_file
         ON
@@ -729,8 +732,11 @@ SELECT
     moment.last_step_at,
     last_line.low AS last_step_low,
     last_line.high AS last_step_high,
-    coalesce(baseline.line_steps, 1) AS line_steps,
-    baseline.line_us,
+    coalesce(baseline.widest_steps, baseline.line_steps, 1) AS line_steps,
+    greatest(
+        baseline.line_us,
+        baseline.line_us * (coalesce(baseline.widest_steps, 1) // greatest(baseline.line_steps, 1))
+    ) AS line_us,
     moment.first_step_high,
     moment.precursor_at,
     moment.precursor_lead_us,

@@ -83,7 +83,8 @@ def _unstamped_bounds(row: dict[str, Any]) -> Bounds:
     if low is None or high is None or at is None:
         return {}
     latest = max(at, min(high, row["detected_at"] or high))
-    earliest = max(low, at - (at - low) // 100 - 1_000_000)
+    # where only what comes after dates it, it may have been at any time before
+    earliest = low if at >= high else max(low, at - (at - low) // 100 - 1_000_000)
     found = {"last_step_at": between(earliest, latest)}
     captured = row["verified_captured_at"]
     if row["fault_at"] is not None and row["detected_at"] is not None:
