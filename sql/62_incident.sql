@@ -360,12 +360,17 @@ culprit AS (
     FROM sign
     INNER JOIN ending ON sign.run = ending.run AND sign.attempt = ending.attempt
     WHERE
-        NOT sign.is_before
-        AND (sign.is_sign OR sign.kind = 'launcher_failure')
-        AND (sign.kind <> 'job_cancelled')
-        AND (sign.cause = ending.cause OR ending.cause = 'unknown')
-        -- the line behind the cause names its node, wherever it stands
-        OR (sign.source_id = ending.cause_source_id AND sign.line_no = ending.cause_line)
+        -- says of itself which host prints it, the first of the job, and not which one failed
+        sign.kind <> 'job_cancelled'
+        AND (
+            (
+                NOT sign.is_before
+                AND (sign.is_sign OR sign.kind = 'launcher_failure')
+                AND (sign.cause = ending.cause OR ending.cause = 'unknown')
+            )
+            -- the line behind the cause names its node, wherever it stands
+            OR (sign.source_id = ending.cause_source_id AND sign.line_no = ending.cause_line)
+        )
     GROUP BY sign.run, sign.attempt
 ),
 
