@@ -20,6 +20,7 @@ WITH clean AS (
         n_steps,
         gap_us,
         near_us,
+        resolution_us,
         gap_us // n_steps AS per_step_us
     FROM step_gap
     WHERE NOT is_first AND n_saves = 0 AND n_evaluations = 0 AND draining_seq IS NULL
@@ -35,7 +36,8 @@ middle AS (
         quantile_disc(gap_us, 0.5) AS line_us,
         quantile_disc(n_steps, 0.5) AS line_steps,
         quantile_disc(n_steps, 0.98) AS widest_steps,
-        quantile_disc(gap_us, 0.84) - quantile_disc(gap_us, 0.5) AS spread_us
+        quantile_disc(gap_us, 0.84) - quantile_disc(gap_us, 0.5) AS spread_us,
+        max(resolution_us) AS resolution_us
     FROM clean
     GROUP BY run, epoch
 ),
@@ -67,6 +69,7 @@ SELECT
     middle.widest_steps,
     middle.spread_us,
     tail.healthy_p999_us,
-    greatest(5 * tail.healthy_p999_us, 3 * middle.line_us) AS hang_us
+    -- no pause is told from none by stamps that are coarser than it
+    greatest(5 * tail.healthy_p999_us, 3 * middle.line_us, 3 * middle.resolution_us) AS hang_us
 FROM middle
 INNER JOIN tail ON middle.run = tail.run AND middle.epoch IS NOT DISTINCT FROM tail.epoch
