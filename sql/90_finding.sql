@@ -187,7 +187,15 @@ SELECT
     'missing_log',
     attempt.run,
     'job ' || attempt.job_id || ' (' || attempt.state
-    || ') left no log that was read; it counts as an attempt that did no step',
+    || ') left no log that was read; '
+    || CASE
+        WHEN attempt.is_overwritten
+            THEN
+                'a later start of the job began the log anew, and it ran for long enough to have '
+                || 'done steps: what it did and how it ended is in no figure; let requeued jobs '
+                || 'append to their log (#SBATCH --open-mode=append)'
+        ELSE 'it counts as an attempt that did no step'
+    END,
     attempt.alloc_end_at - attempt.alloc_start_at,
     job.source_id,
     job.line_no

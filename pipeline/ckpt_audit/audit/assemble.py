@@ -106,7 +106,8 @@ class _Facts:
         self.lifetimes = queries.lifetimes(warehouse, window.end_at)
         self.past = Past(warehouse, window, self.past_epochs, limits.correlation_window_s)
 
-    def observed(self, run: str, n_unrecorded: int) -> Observed:
+    def observed(self, whose: Run) -> Observed:
+        run = whose.run
         own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
         return Observed(
             incidents=own,
@@ -117,7 +118,8 @@ class _Facts:
             calendar=tuple(item for item in self.calendar if item.run == run),
             checkpoints=tuple(item for item in self.checkpoints if item.run == run),
             launches=self.launches.get(run, (0, 0)),
-            n_unrecorded=n_unrecorded,
+            n_unrecorded=whose.n_unrecorded,
+            n_overwritten=whose.n_overwritten,
             epochs=tuple(item for item in self.epochs if item.run == run),
         )
 
@@ -131,7 +133,7 @@ class _Facts:
 
 
 def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
-    observed = facts.observed(run.run, run.n_unrecorded)
+    observed = facts.observed(run)
     measured = estimate(observed, facts.process(run.run, config.display_zone))
     cadence = facts.cadences[run.run]
     rows = tuple(row for row in facts.ledger if row.run == run.run)
