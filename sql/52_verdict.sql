@@ -272,7 +272,11 @@ detection AS (
                 )
             ELSE
                 coalesce(
-                    CASE WHEN rule_name = 'planned_exit' THEN greatest(exit_at, progress_at) END,
+                    -- a clock that is wrong does not put it after the end of its job
+                    CASE
+                        WHEN rule_name = 'planned_exit'
+                            THEN least(greatest(exit_at, progress_at), stop_at)
+                    END,
                     stop_at
                 )
         END AS acted_at
