@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, failed_start, baseline
+-- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, failed_start, baseline, odd_stamp
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, new_epoch, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
@@ -357,6 +357,20 @@ FROM incident
 INNER JOIN attempt
     ON incident.run = attempt.run AND incident.last_failed_attempt = attempt.attempt
 WHERE incident.resume_step > incident.reached_step AND incident.steps_lost IS NULL
+UNION ALL
+SELECT
+    'odd_stamp',
+    source.path,
+    count(*)
+    || CASE WHEN count(*) = 1 THEN ' line has a stamp' ELSE ' lines have stamps' END
+    || ' far outside the time of the job or out of the order of the log, the first is line '
+    || min(odd_stamp.line_no) || '; dated from the lines around: look whether a clock was wrong',
+    NULL,
+    source.source_id,
+    min(odd_stamp.line_no)
+FROM odd_stamp
+INNER JOIN source ON odd_stamp.source_id = source.source_id
+GROUP BY source.source_id, source.path
 UNION ALL
 SELECT
     'hidden_redo',
