@@ -847,7 +847,11 @@ SELECT
                     - coalesce(retry.inside_us, 0)
                 )
     END AS replacement_us,
-    moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0) AS recovery_us,
+    -- lines that stand in another order than their times tell no recovery
+    CASE
+        WHEN moment.first_step_at - moment.detected_at >= coalesce(retry.inside_us, 0)
+            THEN moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0)
+    END AS recovery_us,
     part.data_us,
     part.compile_us,
     part.comm_init_us,
