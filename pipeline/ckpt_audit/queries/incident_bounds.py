@@ -16,6 +16,13 @@ def _most(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else max(one, other)
 
 
+def _since(low: int, high: int | None, begun_at: int | None) -> int:
+    """The low bound of what came after a launch began: often later than the line before it."""
+    if begun_at is None or (high is not None and begun_at > high):
+        return low
+    return max(low, begun_at)
+
+
 def incident_bounds(row: dict[str, Any]) -> Bounds:
     """Low and high of what depends on a moment that is only bounded.
 
@@ -46,8 +53,9 @@ def incident_bounds(row: dict[str, Any]) -> Bounds:
         before, after = bounds.get(name, (low, high))
         bounds[name] = (_least(low, before), _most(high, after))
     for name in ("launched", "load_started", "restored"):
-        if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
-            bounds[f"{name}_at"] = between(row[f"{name}_low"], row[f"{name}_high"])
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        if row[f"{name}_at"] is None and low is not None:
+            bounds[f"{name}_at"] = between(_since(low, high, row["launch_from_at"]), high)
     bounds.update(_stage_bounds(row))
     if row["hidden_until_at"] is not None:
         bounds["first_step_at"] = between(row["detected_at"], row["hidden_until_at"])

@@ -25,7 +25,9 @@ def _end_bounds(row: dict[str, Any]) -> Bounds:
     found: Bounds = {"last_step": (row["last_step"], row["last_step"] + skipped)}
     if row["last_step_at"] is not None:
         latest = row["last_step_at"] + line_us + line_us // 4  # steps differ
-        ended, saved = row["detected_at"], row["attempted_captured_at"]
+        # no step was complete after the fault
+        ended = row["detected_at"] if row["fault_high"] is None else row["fault_high"]
+        saved = row["attempted_captured_at"]
         if ended is not None:
             # a pause after the line puts off the steps after it, for as long as it may have taken
             paused = saved is not None and saved >= row["last_step_at"]
