@@ -70,7 +70,7 @@ class PartTest:
         n: incidents or saves in the window that it rests on.
         observed: incidents, or mean seconds of one incident or save.
         expected: the same as expected; None where nothing is.
-        p: two-sided p value; None where there is too little to test.
+        p: p value, two-sided but for rollback; None where there is too little to test.
         p_adjusted: the same, for all parts of the window together.
         excess_s: seconds of the window beyond those expected, for this part alone; None likewise.
         flag: differs at the level of all parts together.
@@ -93,8 +93,9 @@ def compare_parts(
 
     Counts are held against the predictive law of the rate before; rollback against ages that a
     failure at a random moment has at the baseline's interval, so that saves that were left out
-    or could not be loaded show; D, R and C against their values before, by permutation of means
-    of logarithms, which a single outlier does not rule.
+    or could not be loaded show (only older ones: failures in bursts find newer saves). D, R and C
+    are held against their values before, by permutation of means of logarithms, which a single
+    outlier does not rule.
 
     Args:
         base: the stretch before, of the same configuration.
@@ -269,7 +270,8 @@ def _rollback(
     if n < FEWEST_VALUES:
         return _Raw("rollback", n, mean, age_s, None, excess_s)
     simulated = _ages(base, lag_s, (DRAWS, n), rng).mean(axis=1)
-    return _Raw("rollback", n, mean, age_s, _two_sided(simulated, mean), excess_s)
+    p = (1 + int(np.count_nonzero(simulated >= mean))) / (DRAWS + 1)
+    return _Raw("rollback", n, mean, age_s, p, excess_s)
 
 
 def _ages(base: Stretch, lag_s: float, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
@@ -322,9 +324,3 @@ def permutation_p(before: Floats, now: Floats, rng: np.random.Generator) -> floa
     moved = order[:, before.size :].mean(axis=1) - order[:, : before.size].mean(axis=1)
     slack = 1e-12 * max(1.0, float(np.abs(both).max()))  # equal but for rounding is equal
     return float((1 + np.count_nonzero(np.abs(moved) >= abs(observed) - slack)) / (DRAWS + 1))
-
-
-def _two_sided(simulated: Floats, observed: float) -> float:
-    above = 1 + int(np.count_nonzero(simulated >= observed))
-    below = 1 + int(np.count_nonzero(simulated <= observed))
-    return min(1.0, 2.0 * min(above, below) / (simulated.size + 1))
