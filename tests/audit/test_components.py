@@ -18,7 +18,6 @@ from ckpt_audit.audit.components import (
     compare_parts,
     holm,
     permutation_p,
-    predict_count,
 )
 from tests.calibration.months import judged
 
@@ -36,36 +35,6 @@ SOUND = Stretch(
 
 def parts_of(window: Stretch, **more: float) -> dict[Part, PartTest]:
     return {test.part: test for test in compare_parts(BASE, window, seed=1, **more)}
-
-
-@pytest.mark.parametrize(
-    ("before", "exposure_before", "exposure", "low", "high"),
-    [(20, 720, 168, 1, 10), (0, 168, 168, 0, 3), (200, 720, 720, 163, 241)],
-)
-def test_counts_known_answers(
-    before: int, exposure_before: float, exposure: float, low: int, high: int
-) -> None:
-    found = predict_count(before, exposure_before, 0, exposure)
-    assert (found.low, found.high) == (low, high)
-    assert found.mean == pytest.approx((before + 0.5) * exposure / exposure_before)
-
-
-@given(
-    before=st.integers(0, 300), observed=st.integers(0, 300),
-    exposure_before=st.floats(1, 1e6), exposure=st.floats(1, 1e6),
-)  # fmt: skip
-@settings(deadline=None)
-def test_a_count_outside_its_interval_has_a_small_p(
-    before: int, observed: int, exposure_before: float, exposure: float
-) -> None:
-    found = predict_count(before, exposure_before, observed, exposure)
-    assert 0.0 <= found.p <= 1.0
-    if not found.low <= observed <= found.high:
-        assert found.p <= 0.05 + 1e-9
-
-
-def test_no_exposure_says_nothing() -> None:
-    assert predict_count(9, 100.0, 0, 0.0).p == 1.0
 
 
 def test_holm_keeps_the_order_and_what_was_not_tested() -> None:

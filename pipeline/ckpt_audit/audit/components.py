@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ckpt_audit.model.waste import checked, up_time_split
+from ckpt_audit.reliability.rate import predictive_count, predictive_p
 
 Floats = NDArray[np.float64]
 Part = Literal["incidents", "rollback", "detection", "recovery", "save_cost"]
@@ -162,59 +163,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Predictive law of the incidents of a window, given those before it.
-
-    Attributes:
-        mean: expected.
-        low, high: ends of the central interval.
-        p: two-sided, of the count observed.
-    """
-
-    mean: float
-    low: int
-    high: int
-    p: float
-
-
-def predict_count(
-    before: int, exposure_before: float, observed: int, exposure: float, confidence: float = 0.95
-) -> Counts:
-    """Hold a count against the counts before it.
-
-    Args:
-        before: incidents before.
-        exposure_before: up-time in which they struck, in any unit.
-        observed: incidents in the window.
-        exposure: its up-time, in the same unit.
-        confidence: of the interval, as a fraction.
-
-    Raises:
-        ValueError: a count is negative, or there is no exposure before.
-
-    Source: Gamma(n + 1/2, exposure) posterior after Jeffreys' prior gives a negative-binomial
-    predictive law.
-
-    >>> known = predict_count(20, 720, 5, 168)
-    >>> round(known.mean, 5), known.low, known.high
-    (4.78333, 1, 10)
-    """
-    checked("before", before)
-    checked("observed", observed)
-    checked("exposure_before", exposure_before, positive=True)
-    checked("exposure", exposure)
-    if exposure == 0.0:
-        return Counts(0.0, 0, 0, 1.0)
-    from scipy import stats  # a second to import, and only needed here
-
-    law = stats.nbinom(before + 0.5, exposure_before / (exposure_before + exposure))
-    tail = (1.0 - confidence) / 2.0
-    low, high = (int(law.ppf(q)) for q in (tail, 1.0 - tail))
-    p = 2.0 * min(float(law.cdf(observed)), float(law.sf(observed - 1)))
-    return Counts((before + 0.5) * exposure / exposure_before, low, high, min(1.0, p))
-
-
-@dataclass(frozen=True)
 class _Raw:
     part: Part
     n: int
@@ -247,15 +195,16 @@ def _mean_age_s(base: Stretch, lag_s: float) -> float:
 
 def _incidents(base: Stretch, window: Stretch, age_s: float) -> _Raw:
     """Their number; the excess is what so many more cost at the costs before."""
-    known = predict_count(base.incidents, base.exposure_s, window.incidents, window.exposure_s)
+    before, now = (base.incidents, base.exposure_s), (window.incidents, window.exposure_s)
+    expected = predictive_count(*before, window.exposure_s).mean
     each = age_s + (_mean(base.detection_s) or 0.0) + (_mean(base.recovery_s) or 0.0)
     return _Raw(
         "incidents",
         window.incidents,
         float(window.incidents),
-        known.mean,
-        known.p if base.incidents >= FEWEST_BASE else None,
-        (window.incidents - known.mean) * each,
+        expected,
+        predictive_p(*before, *now) if base.incidents >= FEWEST_BASE else None,
+        (window.incidents - expected) * each,
     )
 
 
