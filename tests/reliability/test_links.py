@@ -144,7 +144,9 @@ def _world(
     return np.concatenate([domain, domain[first]]), np.concatenate([clock, after]), follows
 
 
-def _trial(domains: int, events: float, cv: float, pairs: int, n: int) -> tuple[list, list]:
+def _trial(
+    domains: int, events: float, cv: float, pairs: int, n: int
+) -> tuple[list[float], list[float]]:
     rng = np.random.default_rng([domains, int(events), round(10 * cv), pairs])
     false, found = [], []
     for _ in range(n):
@@ -166,7 +168,7 @@ def test_false_discovery_under_chance(domains: int, events: int, cv: float) -> N
 
 @pytest.mark.parametrize("cv", [0.0, 1.0, 2.0])
 def test_power_and_false_discovery_with_true_links(cv: float) -> None:
-    """Pairs within 10 minutes in 256 domains are found, and at most q of what is found is chance."""
+    """Pairs within 10 minutes in 256 domains are found; at most q of what is found is chance."""
     false, found = _trial(256, 100, cv, 10, 150)
     assert np.mean(found) >= 0.95
     assert np.mean(false) <= 0.10 + 2 * np.std(false) / np.sqrt(150)

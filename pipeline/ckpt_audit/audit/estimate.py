@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ckpt_audit.audit.data import Correlation, Population, RunEstimate
 from ckpt_audit.facts import Checkpoint, Incident, LedgerRow, UpTime
-from ckpt_audit.reliability.grouping import group_incidents
+from ckpt_audit.reliability.chains import group_incidents
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import summarise
 from ckpt_audit.units import S_PER_H, US_PER_S
@@ -66,7 +66,7 @@ def correlate(incidents: Sequence[Incident], window_s: float) -> dict[str, Corre
             incident=item.id,
             label=label,
             group=None if label == "isolated" else f"group-{first[group]}",
-            rule=grouping.rule,
+            rule=f"shares a domain within {window_s:g} s",
         )
         for item, group, label in zip(events, grouping.group, grouping.label, strict=True)
     }
