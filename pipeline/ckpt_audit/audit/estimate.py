@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from ckpt_audit.audit.data import Correlation, Population, RunEstimate
 from ckpt_audit.audit.process import Process
 from ckpt_audit.facts import Checkpoint, Epoch, Incident, LedgerRow, UpTime
+from ckpt_audit.reliability.chains import group_incidents
 from ckpt_audit.reliability.dispersion import Dispersion, robust_mean_time
-from ckpt_audit.reliability.grouping import group_incidents
 from ckpt_audit.reliability.levels import WIDEN
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import Sample, summarise
@@ -71,7 +71,7 @@ def correlate(incidents: Sequence[Incident], window_s: float) -> dict[str, Corre
             incident=item.id,
             label=label,
             group=None if label == "isolated" else f"group-{first[group]}",
-            rule=grouping.rule,
+            rule=f"shares a domain within {window_s:g} s",
         )
         for item, group, label in zip(events, grouping.group, grouping.label, strict=True)
     }
