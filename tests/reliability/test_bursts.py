@@ -24,7 +24,7 @@ def _cascades(rng: np.random.Generator, n: int, share: float, window_s: float) -
 def test_a_tenth_of_cascades_is_found_in_60_incidents() -> None:
     rng = np.random.default_rng(11)
     found = [
-        short_gap_test(_cascades(rng, 60, 0.1, 600.0), MONTH_S, 600.0, seed=i, draws=399).p
+        short_gap_test([(_cascades(rng, 60, 0.1, 600.0), MONTH_S)], 600.0, seed=i, draws=399).p
         for i in range(200)
     ]
     assert np.mean([p is not None and p <= 0.05 for p in found]) >= 0.7
@@ -35,7 +35,7 @@ def test_sound_sequences_are_left_alone(n: int) -> None:
     """Size at 5%: counts are whole numbers, so that it is 5% or less."""
     rng = np.random.default_rng(n)
     found = [
-        short_gap_test(rng.uniform(0, MONTH_S, n), MONTH_S, 3600.0, seed=i, draws=399).p
+        short_gap_test([(rng.uniform(0, MONTH_S, n), MONTH_S)], 3600.0, seed=i, draws=399).p
         for i in range(300)
     ]
     size = np.mean([p is not None and p <= 0.05 for p in found])
@@ -48,29 +48,50 @@ def test_expected_short_gaps() -> None:
     counts = [
         int((np.diff(np.sort(rng.uniform(0, MONTH_S, 40))) <= 3600.0).sum()) for _ in range(2000)
     ]
-    test = short_gap_test(np.arange(40.0), MONTH_S, 3600.0, draws=9)
-    assert test.expected == pytest.approx(
-        np.mean(counts), abs=float(4 * np.std(counts)) / math.sqrt(2000)
-    )
+    error = float(4 * np.std(counts)) / math.sqrt(2000)
+    test = short_gap_test([(np.arange(40.0), MONTH_S)], 3600.0)
+    assert test.expected == pytest.approx(np.mean(counts), abs=2 * error)
+    # the closed form, where too few are there to draw any
+    few = short_gap_test([(np.arange(9.0), MONTH_S)], 3600.0)
+    assert few.expected == pytest.approx(8 * (1 - (1 - 3600.0 / MONTH_S) ** 9))
+
+
+def test_a_high_early_rate_is_no_burst_on_the_fitted_clock() -> None:
+    """A flat null takes it for one; the null of the same power law does not."""
+    rng = np.random.default_rng(12)
+    flat, fitted = [], []
+    for i in range(100):
+        strata = [(MONTH_S * rng.uniform(size=60) ** 2.0, MONTH_S)]
+        flat.append(short_gap_test(strata, 3600.0, seed=i, draws=199).p or 1.0)
+        fitted.append(short_gap_test(strata, 3600.0, beta=0.5, seed=i, draws=199).p or 1.0)
+    assert np.mean(np.array(flat) <= 0.05) > 0.3
+    assert np.mean(np.array(fitted) <= 0.05) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 100)
+
+
+def test_borders_of_epochs_are_no_gaps() -> None:
+    test = short_gap_test([([1.0, 99.9], 100.0), ([0.1, 50.0], 100.0)], 1.0)
+    assert (test.n, test.seen) == (4, 0)
 
 
 def test_few_events_are_not_tested() -> None:
-    test = short_gap_test([1.0] * 9, MONTH_S, 600.0)
+    test = short_gap_test([([1.0] * 9, MONTH_S)], 600.0)
     assert (test.n, test.seen, test.p) == (9, 8, None)
-    assert short_gap_test([], MONTH_S, 600.0).p is None
+    assert short_gap_test([([], MONTH_S)], 600.0).p is None
 
 
 def test_ties_count_as_short() -> None:
-    test = short_gap_test([5.0] * 10, MONTH_S, 600.0)
+    test = short_gap_test([([5.0] * 10, MONTH_S)], 600.0)
     assert test.seen == 9
     assert test.p == pytest.approx(1 / 2000)
 
 
 def test_bursts_refuse() -> None:
     with pytest.raises(ValueError, match="on the clock"):
-        short_gap_test([1.0, 2.0], 1.5, 0.1)
+        short_gap_test([([1.0, 2.0], 1.5)], 0.1)
     with pytest.raises(ValueError, match="longer than zero"):
-        short_gap_test([], 0.0, 1.0)
+        short_gap_test([([], 0.0)], 1.0)
+    with pytest.raises(ValueError, match="more than zero"):
+        short_gap_test([([], 1.0)], 1.0, beta=0.0)
     with pytest.raises(ValueError, match="longer than zero"):
         co_occurrence([], [], 0.0, 1.0)
     with pytest.raises(ValueError, match="common time"):

@@ -8,6 +8,7 @@ between, and the counts themselves say where.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,15 +65,50 @@ def shrunk_rates(counts: ArrayLike, exposures: ArrayLike) -> ShrunkRates:
     if not (np.isfinite(n) & (n >= 0.0)).all():
         raise ValueError("counts cannot be negative")
     pooled = float(n.sum() / e.sum())
-    shape = _shape(n, e, pooled) if pooled > 0.0 and n.size > 1 else math.inf
+    shape = likeliest_shape(n, e, pooled) if pooled > 0.0 and n.size > 1 else math.inf
     if math.isinf(shape):
         return ShrunkRates(math.inf, math.inf, pooled, np.full(n.size, pooled))
     scale = shape / pooled
     return ShrunkRates(shape, scale, pooled, (shape + n) / (scale + e))
 
 
-def _shape(n: NDArray[np.float64], e: NDArray[np.float64], pooled: float) -> float:
-    """Maximise the likelihood over the logarithm of the shape: a coarse grid, then a section."""
+def likeliest_shape(
+    counts: NDArray[np.float64],
+    exposures: NDArray[np.float64],
+    pooled: float,
+    caution: float = 0.0,
+) -> float:
+    """Maximise the negative binomial likelihood of counts over the shape of the law of rates.
+
+    Args:
+        counts: events of each domain, shape ``(n,)``, at least one in all.
+        exposures: exposure of each, positive, shape ``(n,)``.
+        pooled: events over exposure of all; the mean of the law.
+        caution: how far the log-likelihood may be below its best for the smallest shape that is
+            taken; 0 takes the likeliest.
+
+    Returns:
+        The shape; `math.inf` where the likelihood rises as far as is looked.
+    """
+    likelihood = _likelihood(counts, exposures, pooled)
+    low, high = math.log(_LEAST), math.log(_MOST)
+    best = _maximum(likelihood, np.linspace(low, high, 43))
+    if caution <= 0.0:
+        return math.inf if best >= high else math.exp(best)
+    level, high = likelihood(best) - caution, best
+    while high - low > 1e-6:
+        middle = (low + high) / 2.0
+        if likelihood(middle) < level:
+            low = middle
+        else:
+            high = middle
+    return math.exp(high)
+
+
+def _likelihood(
+    n: NDArray[np.float64], e: NDArray[np.float64], pooled: float
+) -> Callable[[float], float]:
+    """Return the log-likelihood as a function of the logarithm of the shape."""
     # ln Γ(a + n) - ln Γ(a) is a sum of ln(a + k) over k < n: domains with more than k events
     above = np.array([float((n > k).sum()) for k in range(int(n.max()))])
     k = np.arange(above.size)
@@ -84,16 +120,19 @@ def _shape(n: NDArray[np.float64], e: NDArray[np.float64], pooled: float) -> flo
         held = a * np.log(share).sum() + (n * np.log1p(-share)).sum()
         return float((above * np.log(a + k)).sum() + held)
 
-    low, high = math.log(_LEAST), math.log(_MOST)
-    grid = np.linspace(low, high, 43)
-    best = int(np.argmax([likelihood(at) for at in grid]))
+    return likelihood
+
+
+def _maximum(function: Callable[[float], float], grid: NDArray[np.float64]) -> float:
+    """Return the place of the maximum by a coarse grid, then a golden section; may be its end."""
+    best = int(np.argmax([function(at) for at in grid]))
     if best == grid.size - 1:
-        return math.inf
+        return float(grid[-1])
     left, right = float(grid[max(0, best - 1)]), float(grid[best + 1])
-    while right - left > 1e-7:
+    while right - left > 1e-9:
         step = _GOLDEN * (right - left)
-        if likelihood(right - step) < likelihood(left + step):
+        if function(right - step) < function(left + step):
             left = right - step
         else:
             right = left + step
-    return math.exp((left + right) / 2.0)
+    return (left + right) / 2.0
