@@ -15,7 +15,7 @@
 -- column exit_signal: signal
 -- column reason: the scheduler's reason
 -- column submitted_at: UTC us
--- column started_at: UTC us, null while pending
+-- column started_at: UTC us, null while pending, and where it ended without having run
 -- column ended_at: UTC us, null while running or unknown
 -- column observed_until: UTC us, end, or for a job still running the moment of the dump
 -- column time_limit_us: time limit
@@ -81,7 +81,11 @@ SELECT
     exit_signal,
     reason,
     submitted_at,
-    started_at,
+    -- cancelled while it waited: a record then has a start, which is its end, and no nodes
+    CASE
+        WHEN NOT (len(coalesce(known_nodes, [])) = 0 AND coalesce(ended_at = started_at, FALSE))
+            THEN started_at
+    END AS started_at,
     ended_at,
     coalesce(ended_at, started_at + elapsed_us, started_at) AS observed_until,
     time_limit_us,

@@ -49,7 +49,7 @@ preferred AS (
     GROUP BY source_id
 ),
 
-line AS (
+printed AS (
     SELECT
         coalesce(log_part.log_id, raw_step.source_id) AS source_id,
         raw_step.line_no + coalesce(log_part.line_offset, 0) AS line_no,
@@ -67,6 +67,26 @@ line AS (
     LEFT JOIN line_time
         ON raw_step.source_id = line_time.source_id AND raw_step.line_no = line_time.line_no
     LEFT JOIN log_part ON raw_step.source_id = log_part.source_id
+),
+
+placed AS (
+    SELECT
+        *,
+        dense_rank() OVER (PARTITION BY source_id, logged_at ORDER BY step) - 1 AS place
+    FROM printed
+),
+
+-- steps within one tick of the stamps came one after the other, and shared it
+line AS (
+    SELECT
+        * EXCLUDE (place) REPLACE (
+            (
+                logged_at
+                + place * coalesce(resolution_us, 0)
+                // (max(place) OVER (PARTITION BY source_id, logged_at) + 1)
+            )::BIGINT AS logged_at
+        )
+    FROM placed
 ),
 
 -- the history of a tracker and a log that says the same: same steps within a minute

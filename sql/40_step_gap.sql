@@ -26,6 +26,7 @@ WITH placed AS (
         attempt.attempt,
         attempt.loaded_step,
         attempt.epoch,
+        attempt.alloc_start_at,
         log_step.source_id,
         log_step.line_no,
         log_step.step,
@@ -114,8 +115,14 @@ spanned AS (
         cleaned.step - cleaned.prev_step AS n_steps,
         coalesce(
             cleaned.before_at,
-            cleaned.logged_at
-            - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1)
+            -- steps that no line tells were done since its allocation began, not before
+            greatest(
+                cleaned.logged_at
+                - coalesce(cleaned.elapsed_us, 0) * (cleaned.step - cleaned.prev_step - 1),
+                CASE
+                    WHEN cleaned.alloc_start_at <= cleaned.logged_at THEN cleaned.alloc_start_at
+                END
+            )
         ) AS started_at,
         cleaned.logged_at AS ended_at,
         cleaned.elapsed_us,

@@ -245,14 +245,19 @@ dated AS (
                 ) = 1
                 THEN proved.loaded_at
         END AS loaded_at,
+        -- a line without a stamp may be dated before the step whose state it tells of
         CASE
             WHEN priced.done_line IS NOT NULL
-                THEN coalesce(
-                    CASE
-                        WHEN priced.done_strength = 'stated' OR priced.is_async THEN priced.done_at
-                    END,
-                    priced.captured_at + priced.cost_us,
-                    priced.done_at
+                THEN greatest(
+                    priced.captured_at,
+                    coalesce(
+                        CASE
+                            WHEN priced.done_strength = 'stated' OR priced.is_async
+                                THEN priced.done_at
+                        END,
+                        priced.captured_at + priced.cost_us,
+                        priced.done_at
+                    )
                 )
         END AS durable_at
     FROM priced

@@ -24,6 +24,7 @@
 -- column evaluated_at: UTC us, end of an evaluation after the last step, null when there was none
 -- column progress_at: UTC us, the last progress of any kind
 -- column overdue_at: UTC us, when the next line was overdue
+-- column overdue_high_at: UTC us, the same for the slowest healthy line, known or lately seen
 -- column stop_at: UTC us, end of the attempt as far as anything tells
 -- column silent_us: from the last progress to the end
 -- column hang_us: longest pause that is no hang, in this phase
@@ -82,7 +83,8 @@ pace AS (
     SELECT
         run,
         attempt,
-        quantile_disc(line_us, 0.5) AS pace_us
+        quantile_disc(line_us, 0.5) AS pace_us,
+        max(line_us) AS slowest_us
     FROM (
         SELECT
             run,
@@ -101,6 +103,7 @@ law AS (
         run,
         epoch,
         max(usual_us) FILTER (WHERE phase = 'step') AS line_us,
+        max(longest_us) FILTER (WHERE phase = 'step') AS longest_us,
         max(hang_us) FILTER (WHERE phase = 'step') AS step_hang_us,
         max(usual_us) FILTER (WHERE phase = 'save') AS save_us,
         max(hang_us) FILTER (WHERE phase = 'save') AS save_hang_us,
@@ -180,11 +183,16 @@ progressed AS (
         overtaken.overtaken_at,
         coalesce(tail_save.is_open, FALSE) AS is_saving,
         tail_save.done_at AS tail_done_at,
-        law.* EXCLUDE (run, epoch, line_us),
+        law.* EXCLUDE (run, epoch, line_us, longest_us),
         greatest(
             law.line_us,
             CASE WHEN pace.pace_us IS NOT NULL THEN least(pace.pace_us, law.step_hang_us) END
         ) AS line_us,
+        greatest(
+            law.line_us,
+            law.longest_us,
+            CASE WHEN pace.slowest_us IS NOT NULL THEN least(pace.slowest_us, law.step_hang_us) END
+        ) AS slowest_us,
         tail_evaluation.attempt IS NOT NULL AS has_evaluated,
         tail_evaluation.stated_at AS evaluation_stated_at,
         -- one was due after the last step, and no line says that it ended
@@ -301,6 +309,13 @@ stopped AS (
             ELSE coalesce(line_us, 0)
         END
             AS overdue_at,
+        progress_at
+        + CASE
+            WHEN is_saving THEN coalesce(save_us, line_us, 0)
+            WHEN is_evaluating THEN coalesce(evaluation_us, line_us, 0)
+            ELSE coalesce(slowest_us, line_us, 0)
+        END
+            AS overdue_high_at,
         CASE
             WHEN overtaken_at IS NOT NULL THEN greatest(overtaken_at, progress_at)
             ELSE greatest(raw_stop_at, progress_at)
@@ -333,6 +348,7 @@ SELECT
     evaluated_at,
     progress_at,
     overdue_at,
+    overdue_high_at,
     stop_at,
     silent_us,
     hang_us,

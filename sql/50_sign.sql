@@ -51,6 +51,25 @@ WITH own AS (
         event.text
     FROM event
     INNER JOIN attempt ON event.run = attempt.run AND event.attempt = attempt.attempt
+    -- what a program still prints once the scheduler has killed it is an echo of that, not a cause
+    WHERE
+        NOT coalesce(
+            event.is_own
+            AND event.source_id = attempt.source_id
+            AND event.line_no > attempt.cancel_line
+            AND (
+                attempt.state IN (
+                    'TIMEOUT', 'DEADLINE', 'PREEMPTED', 'CANCELLED', 'REQUEUED', 'REVOKED'
+                )
+                OR attempt.cancel_reason IN ('TIME LIMIT', 'PREEMPTION', 'JOB REQUEUE')
+            )
+            -- but what it says of a time before that stands
+            AND NOT (
+                event.strength = 'stated'
+                AND event.logged_at - coalesce(event.duration_us, 0) < attempt.cancel_at - 1000000
+            ),
+            FALSE
+        )
 ),
 
 -- an allocation may hold several executions: each has the kernel lines of its own time

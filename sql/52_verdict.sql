@@ -272,7 +272,11 @@ detection AS (
                 )
             ELSE
                 coalesce(
-                    CASE WHEN rule_name = 'planned_exit' THEN greatest(exit_at, progress_at) END,
+                    -- a clock that is wrong does not put it after the end of its job
+                    CASE
+                        WHEN rule_name = 'planned_exit'
+                            THEN least(greatest(exit_at, progress_at), stop_at)
+                    END,
                     stop_at
                 )
         END AS acted_at
@@ -430,7 +434,7 @@ SELECT
         -- a pause that has lasted as long before may have gone well up to the first sign
         WHEN phase <> 'step' AND NOT is_hang
             THEN greatest(fault_at, least(acted_at, onset_at, onset_high))
-        ELSE greatest(fault_at, least(acted_at, overdue_at, onset_high))
+        ELSE greatest(fault_at, least(acted_at, overdue_high_at, onset_high))
     END AS fault_high,
     CASE
         WHEN kind IS NULL THEN NULL

@@ -22,8 +22,8 @@
 -- column last_step_at: UTC us
 -- column last_step_low: UTC us, earliest moment of its line, null when that is stamped
 -- column last_step_high: UTC us, latest moment of it
--- column line_steps: usual number of steps between two step lines
--- column line_us: usual time between them
+-- column line_steps: number of steps that may lie between two step lines, as far as lines show
+-- column line_us: usual time that they take
 -- column first_step_high: UTC us, the first step line after the return
 -- column precursor_at: UTC us
 -- column precursor_lead_us: from it to the fault
@@ -360,12 +360,17 @@ culprit AS (
     FROM sign
     INNER JOIN ending ON sign.run = ending.run AND sign.attempt = ending.attempt
     WHERE
-        NOT sign.is_before
-        AND (sign.is_sign OR sign.kind = 'launcher_failure')
-        AND (sign.kind <> 'job_cancelled')
-        AND (sign.cause = ending.cause OR ending.cause = 'unknown')
-        -- the line behind the cause names its node, wherever it stands
-        OR (sign.source_id = ending.cause_source_id AND sign.line_no = ending.cause_line)
+        -- says of itself which host prints it, the first of the job, and not which one failed
+        sign.kind <> 'job_cancelled'
+        AND (
+            (
+                NOT sign.is_before
+                AND (sign.is_sign OR sign.kind = 'launcher_failure')
+                AND (sign.cause = ending.cause OR ending.cause = 'unknown')
+            )
+            -- the line behind the cause names its node, wherever it stands
+            OR (sign.source_id = ending.cause_source_id AND sign.line_no = ending.cause_line)
+        )
     GROUP BY sign.run, sign.attempt
 ),
 
@@ -502,8 +507,11 @@ last_line AS (
     SELECT
         attempt.run,
         attempt.attempt,
-        line_time.low,
-        line_time.high
+        coalesce(line_time.low, least(attempt.alloc_start_at, line_time.high)) AS low,
+        coalesce(
+            line_time.high,
+            greatest(attempt.alloc_end_at, coalesce(line_time.low, attempt.alloc_end_at))
+        ) AS high
     FROM attempt
     ASOF INNER JOIN log_file
         ON
@@ -729,8 +737,11 @@ SELECT
     moment.last_step_at,
     last_line.low AS last_step_low,
     last_line.high AS last_step_high,
-    coalesce(baseline.line_steps, 1) AS line_steps,
-    baseline.line_us,
+    coalesce(baseline.widest_steps, baseline.line_steps, 1) AS line_steps,
+    greatest(
+        baseline.line_us,
+        baseline.line_us * (coalesce(baseline.widest_steps, 1) // greatest(baseline.line_steps, 1))
+    ) AS line_us,
     moment.first_step_high,
     moment.precursor_at,
     moment.precursor_lead_us,
@@ -836,7 +847,11 @@ SELECT
                     - coalesce(retry.inside_us, 0)
                 )
     END AS replacement_us,
-    moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0) AS recovery_us,
+    -- lines that stand in another order than their times tell no recovery
+    CASE
+        WHEN moment.first_step_at - moment.detected_at >= coalesce(retry.inside_us, 0)
+            THEN moment.first_step_at - moment.detected_at - coalesce(retry.inside_us, 0)
+    END AS recovery_us,
     part.data_us,
     part.compile_us,
     part.comm_init_us,

@@ -251,10 +251,19 @@ retry AS (
         coalesce(attempt.source_id, job.source_id) AS source_id,
         coalesce(attempt.first_line, job.line_no) AS line_no,
         CASE WHEN attempt.source_id IS NULL THEN 'derived' ELSE 'stated' END AS strength,
-        'failed retry'
+        CASE WHEN attempt.n_step_lines > 0 THEN 'ended again' ELSE 'failed retry' END
         || coalesce(': job ' || attempt.job_id, '')
         || coalesce(', ' || attempt.state, '')
-        || CASE WHEN attempt.source_id IS NULL THEN ', no log' ELSE ', no step done' END
+        || CASE
+            WHEN attempt.source_id IS NULL THEN ', no log'
+            WHEN attempt.n_step_lines > 0 THEN ', after step ' || attempt.last_step
+            ELSE ', no step done'
+        END
+        || CASE
+            WHEN failed_start.cause <> 'unknown'
+                THEN ', cause ' || replace(failed_start.cause, '_', ' ')
+            ELSE ''
+        END
         || CASE
             WHEN failed_start.is_hang
                 THEN

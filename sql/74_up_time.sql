@@ -31,8 +31,9 @@ whole AS (
                 ELSE greatest(first_done.last_at, ending.progress_at)
             END
         ) AS end_at,
-        chain.incident,
-        incident.kind,
+        -- the same failure again in a crash loop is no event of its own
+        CASE WHEN NOT coalesce(chain.is_repeat, FALSE) THEN chain.incident END AS incident,
+        CASE WHEN NOT coalesce(chain.is_repeat, FALSE) THEN incident.kind END AS kind,
         attempt.n_accelerators
     FROM first_done
     INNER JOIN ending ON first_done.run = ending.run AND first_done.attempt = ending.attempt

@@ -1,6 +1,6 @@
 -- table: finding
 -- grain: one thing about the data that a reader of the numbers must know
--- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending
+-- reads: source, source_zone, zone_conflict, attempt, epoch, incident, placement, log_attempt, job, checkpoint, log_file, correction, ending, failed_start, baseline, odd_stamp
 -- params:
 -- column kind: assumed_zone, zone_conflict, missing_log, no_records, unplaced_log, hidden_requeue, new_epoch, conflict, timer_differs, hidden_steps or hidden_redo
 -- column subject: run, job or file that it is about
@@ -187,7 +187,15 @@ SELECT
     'missing_log',
     attempt.run,
     'job ' || attempt.job_id || ' (' || attempt.state
-    || ') left no log that was read; it counts as an attempt that did no step',
+    || ') left no log that was read; '
+    || CASE
+        WHEN attempt.is_overwritten
+            THEN
+                'a later start of the job began the log anew, and it ran for long enough to have '
+                || 'done steps: what it did and how it ended is in no figure; let requeued jobs '
+                || 'append to their log (#SBATCH --open-mode=append)'
+        ELSE 'it counts as an attempt that did no step'
+    END,
     attempt.alloc_end_at - attempt.alloc_start_at,
     job.source_id,
     job.line_no
@@ -270,6 +278,27 @@ INNER JOIN job ON attempt.job_key = job.job_key
 WHERE attempt.state = 'COMPLETED' AND attempt.source_id IS NOT NULL AND attempt.n_step_lines = 0
 UNION ALL
 SELECT
+    'unseen_progress',
+    failed_start.run,
+    coalesce('job ' || attempt.job_id || ': ', '') || 'training ran for '
+    || failed_start.silent_us // 1000000 || ' s to the end without a step line; a line comes every '
+    || baseline.line_steps || ' steps, and a step takes ' || baseline.step_us // 1000000
+    || ' s: taken for a failed start, though it may have done steps that no line tells; log every '
+    || 'step',
+    failed_start.silent_us,
+    attempt.source_id,
+    attempt.restored_line
+FROM failed_start
+INNER JOIN attempt
+    ON failed_start.run = attempt.run AND failed_start.attempt = attempt.attempt
+INNER JOIN baseline
+    ON attempt.run = baseline.run AND attempt.epoch IS NOT DISTINCT FROM baseline.epoch
+WHERE
+    failed_start.phase = 'first_step'
+    AND baseline.line_steps > 1
+    AND failed_start.silent_us > 2 * baseline.step_us
+UNION ALL
+SELECT
     'conflict',
     ending.run,
     CASE WHEN attempt.job_id IS NULL THEN '' ELSE 'job ' || attempt.job_id || ': ' END
@@ -328,6 +357,20 @@ FROM incident
 INNER JOIN attempt
     ON incident.run = attempt.run AND incident.last_failed_attempt = attempt.attempt
 WHERE incident.resume_step > incident.reached_step AND incident.steps_lost IS NULL
+UNION ALL
+SELECT
+    'odd_stamp',
+    source.path,
+    count(*)
+    || CASE WHEN count(*) = 1 THEN ' line has a stamp' ELSE ' lines have stamps' END
+    || ' far outside the time of the job or out of the order of the log, the first is line '
+    || min(odd_stamp.line_no) || '; dated from the lines around: look whether a clock was wrong',
+    NULL,
+    source.source_id,
+    min(odd_stamp.line_no)
+FROM odd_stamp
+INNER JOIN source ON odd_stamp.source_id = source.source_id
+GROUP BY source.source_id, source.path
 UNION ALL
 SELECT
     'hidden_redo',

@@ -347,6 +347,15 @@ def test_everything_is_read(built: Warehouse) -> None:
     assert queries.cadences(built).keys() == {"llama", "gemma"}
 
 
+def test_times_of_no_length_are_unknown() -> None:
+    """Many steps in one tick of the stamps: how long one takes is not known, and never zero."""
+    with Warehouse.open(":memory:") as warehouse:
+        _two_runs().build(warehouse)
+        warehouse.execute("UPDATE baseline SET step_us = 0")
+        found = queries.cadences(warehouse)
+    assert {(one.step_s, one.configured_s) for one in found.values()} == {(None, None)}
+
+
 @pytest.mark.parametrize(("grade", "step"), [("marker", 8), ("loaded", 4)])
 def test_the_lowest_grade_that_counts_is_configurable(grade: str, step: int) -> None:
     """Both saves say that they are complete, but only the first was ever loaded."""

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ckpt_audit.clock_years import only_year_inside
+from ckpt_audit.dating_rows import JOBS, LINES, NODES, fetch_rows
 from ckpt_audit.job_spans import JobSpans, dated_jobs, refs_of
 from ckpt_audit.job_times import JOB_INSTANTS, job_instants
 from ckpt_audit.line_frame import NO_HINT, Hint, collapse, lines_of
@@ -31,83 +32,12 @@ from ckpt_audit.zone_choice import (
     job_conflicts,
     read_stamps,
 )
-from ckpt_audit.zones import I64, NO_TIME, localise, readings_of
+from ckpt_audit.zones import I64, NO_TIME, Bools, localise, readings_of
 
-_VERSION = "3"  # to be raised whenever the rules change, so that everything is dated again
+_VERSION = "4"  # to be raised whenever the rules change, so that everything is dated again
 _BATCH_ROWS = 2_000_000
-_TABLES = ("source_zone", "line_time", "job_time", "node_time", "dating_signature")
+_TABLES = ("source_zone", "line_time", "odd_stamp", "job_time", "node_time", "dating_signature")
 _STRENGTH_NAMES = [strength.name.lower() for strength in Strength]
-
-_LINES = """
-SELECT *
-FROM (
-    SELECT
-        source_id,
-        line_no,
-        'step' AS kind,
-        clock_kind,
-        coalesce(clock_us, $none) AS clock_us,
-        resolution_us,
-        step,
-        coalesce(elapsed_us, -1) AS elapsed_us,
-        -1::BIGINT AS named_step,
-        -1::BIGINT AS duration_us
-    FROM raw_step
-    WHERE source_id IN (SELECT unnest($ids))
-    UNION ALL
-    SELECT
-        source_id,
-        line_no,
-        kind,
-        clock_kind,
-        coalesce(clock_us, $none) AS clock_us,
-        resolution_us,
-        -1::BIGINT AS step,
-        -1::BIGINT AS elapsed_us,
-        coalesce(step, -1) AS named_step,
-        coalesce(duration_us, -1) AS duration_us
-    FROM raw_event
-    WHERE source_id IN (SELECT unnest($ids))
-) AS line
-ORDER BY source_id, line_no, clock_us = $none, clock_us, kind
-"""
-
-_JOBS = """
-SELECT
-    source_id,
-    line_no,
-    clock_kind = 'utc' AS is_utc,
-    coalesce(submit_us, $none) AS submit_us,
-    coalesce(eligible_us, $none) AS eligible_us,
-    coalesce(start_us, $none) AS start_us,
-    coalesce(end_us, $none) AS end_us,
-    coalesce(elapsed_us, $none) AS elapsed_us,
-    CASE WHEN step_id = '' THEN user || '/' || name END AS owner,
-    coalesce(try_cast(job_id_raw AS BIGINT), 0) AS turn,
-    nodes
-FROM raw_job
-WHERE source_id IN (SELECT unnest($ids))
-ORDER BY source_id, line_no, job_id, step_id
-"""
-
-# States of nodes as records that tell only begin and end; several nodes may share a line.
-_NODES = """
-SELECT DISTINCT
-    source_id,
-    line_no,
-    clock_kind = 'utc' AS is_utc,
-    $none AS submit_us,
-    $none AS eligible_us,
-    coalesce(start_us, $none) AS start_us,
-    coalesce(end_us, $none) AS end_us,
-    $none AS elapsed_us,
-    NULL::VARCHAR AS owner,
-    0::BIGINT AS turn,
-    []::VARCHAR[] AS nodes
-FROM raw_node
-WHERE source_id IN (SELECT unnest($ids))
-ORDER BY source_id, line_no
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +113,12 @@ def _date_in_order(dater: _Dater, sources: list[Stamps], refs: dict[int, tuple[s
     begins = {s.source_id: _begins_in_fold(s, choices[s.source_id].tz) for s in sources}
     folded = [s for s in sources if begins[whole.get(s.source_id, (s.source_id,))[0]]]
     waiting = {source.source_id for source in yearless + folded}
-    dater.date([source for source in sources if source.source_id not in waiting], {})
+    alone = [source for source in sources if source.source_id not in waiting]
+    logs = [source for source in alone if source.format == "job_log"]
+    dater.date([source for source in alone if source.format != "job_log"], {})
+    jobs = dated_jobs(dater.warehouse)
+    dater.date(logs, {s.source_id: _job_span(jobs, refs, s) for s in logs})
     if folded:
-        jobs = dated_jobs(dater.warehouse)
         dater.date(folded, {s.source_id: _job_start(jobs, refs, s) for s in folded})
     if yearless:
         anchors = _anchors(dater.warehouse, yearless, sources, choices, refs)
@@ -212,6 +145,18 @@ def _job_start(jobs: JobSpans, refs: dict[int, tuple[str, ...]], source: Stamps)
     return Hint(not_before=min(span.start_us for span in found)) if found else NO_HINT
 
 
+def _job_span(jobs: JobSpans, refs: dict[int, tuple[str, ...]], source: Stamps) -> Hint:
+    """When the job of a log began and had ended, by its records."""
+    found = jobs.find(refs.get(source.source_id, ()))
+    if not found:
+        return NO_HINT
+    ends = [span.end_us for span in found if span.end_us is not None]
+    return Hint(
+        job_from=min(span.start_us for span in found),
+        job_until=max(ends) if len(ends) == len(found) else NO_TIME,
+    )
+
+
 def _anchors(
     warehouse: Warehouse,
     yearless: list[Stamps],
@@ -231,17 +176,13 @@ def _anchors(
             start = np.array([min(span.start_us for span in found)], dtype=np.int64)
             anchors[source.source_id] = int(readings_of(start, tz)[0])
         elif lows and highs:
-            frame = _fetch(warehouse, _LINES, [source.source_id])
+            frame = fetch_rows(warehouse, LINES, [source.source_id])
             readings = frame["clock_us"][frame["clock_kind"] == ClockKind.NO_YEAR]
             known = readings[readings != NO_TIME].to_numpy(dtype=np.int64)
             first = only_year_inside(known, min(lows), max(highs))
             if first is not None:
                 anchors[source.source_id] = first
     return anchors
-
-
-def _fetch(warehouse: Warehouse, sql: str, ids: list[int]) -> pd.DataFrame:
-    return warehouse.fetch_df(sql, {"ids": ids, "none": NO_TIME})
 
 
 class _Dater:
@@ -299,14 +240,16 @@ class _Dater:
                 f"DELETE FROM {table} WHERE source_id IN (SELECT unnest($ids))",  # noqa: S608
                 {"ids": ids},
             )
-        lines = self._line_times(_fetch(self.warehouse, _LINES, ids), hints)
+        lines, odd = self._line_times(fetch_rows(self.warehouse, LINES, ids), hints)
         if lines is not None:
             self.warehouse.insert_table("line_time", lines)
             self.n_lines += lines.num_rows
-        jobs = _fetch(self.warehouse, _JOBS, ids)
+        if odd is not None:
+            self.warehouse.insert_table("odd_stamp", odd)
+        jobs = fetch_rows(self.warehouse, JOBS, ids)
         if len(jobs):
             self.warehouse.insert_table("job_time", self._job_times(jobs))
-        nodes = _fetch(self.warehouse, _NODES, ids)
+        nodes = fetch_rows(self.warehouse, NODES, ids)
         if len(nodes):
             dated = self._job_times(nodes)
             self.warehouse.insert_table(
@@ -320,30 +263,38 @@ class _Dater:
         self.warehouse.insert_table("dating_signature", pa.table(signatures))
         self.n_dated += len(batch)
 
-    def _line_times(self, frame: pd.DataFrame, hints: dict[int, Hint]) -> pa.Table | None:
+    def _line_times(
+        self, frame: pd.DataFrame, hints: dict[int, Hint]
+    ) -> tuple[pa.Table | None, pa.Table | None]:
+        """Times of the lines, and the lines whose stamps are odd."""
         if not len(frame):
-            return None
+            return None, None
         rows = collapse(frame)
         slices = dict(_slices(rows["source_id"]))
         timed: list[Times] = []
+        odd: list[Bools] = []
         names: list[dict[str, I64]] = []
         for log in dict.fromkeys(self.logs.get(source_id, (source_id,)) for source_id in slices):
             here = _join([slices[part] for part in log if part in slices])
             whole = {name: values[here] for name, values in rows.items()}
             tz, hint = self.choices[log[0]].tz, hints.get(log[0], NO_HINT)
-            timed.append(time_lines(lines_of(whole, tz, hint)))
+            lines, is_odd = lines_of(whole, tz, hint)
+            timed.append(time_lines(lines))
+            odd.append(is_odd)
             names.append({name: whole[name] for name in ("source_id", "line_no")})
         columns = {
             name: np.concatenate([part[name] for part in names])
             for name in ("source_id", "line_no")
         }
+        is_odd = np.concatenate(odd)
+        strange = {name: values[is_odd] for name, values in columns.items()}
         for name in ("at", "low", "high"):
             columns[name] = _nullable(np.concatenate([getattr(part, name) for part in timed]))
         strength = np.concatenate([part.strength for part in timed])
         columns["strength"] = pa.DictionaryArray.from_arrays(
             pa.array(strength), pa.array(_STRENGTH_NAMES)
         ).cast(pa.string())
-        return pa.table(columns)
+        return pa.table(columns), pa.table(strange) if is_odd.any() else None
 
     def _job_times(self, frame: pd.DataFrame) -> pa.Table:
         source_id = frame["source_id"].to_numpy(dtype=np.int64)

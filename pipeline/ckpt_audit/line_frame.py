@@ -9,6 +9,7 @@ import pandas as pd
 
 from ckpt_audit.clock_years import complete_years
 from ckpt_audit.line_times import ROLES, Lines, Role
+from ckpt_audit.odd_stamps import odd_stamps
 from ckpt_audit.records import ClockKind, EventKind
 from ckpt_audit.units import US_PER_DAY
 from ckpt_audit.zones import I64, NO_TIME, Bools, localise, readings_of, settle_folds
@@ -26,10 +27,13 @@ class Hint:
     Attributes:
         anchor_us: A reading with a year before the first one, for a source that has none.
         not_before: An instant before which no line was written.
+        job_from, job_until: When its job began and had ended; a few stamps outside are odd.
     """
 
     anchor_us: int = NO_TIME
     not_before: int = NO_TIME
+    job_from: int = NO_TIME
+    job_until: int = NO_TIME
 
 
 NO_HINT = Hint()
@@ -118,8 +122,10 @@ def instants_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> tuple[I6
     return at, is_exact, ~stamped & (code != _UNDATED)
 
 
-def lines_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> Lines:
-    """The lines of one source with the instants of their stamps.
+def lines_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> tuple[Lines, Bools]:
+    """The lines of one source with the instants of their stamps, and which stamps are odd.
+
+    An odd one is left out: the line is dated as one without a stamp.
 
     Args:
         rows: Columns with one entry per line: those of ``Lines`` except ``at`` and ``is_exact``,
@@ -128,7 +134,11 @@ def lines_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> Lines:
         hint: What is known from elsewhere.
     """
     at, is_exact, undatable = instants_of(rows, tz, hint)
-    return Lines(
+    odd = np.zeros(len(at), dtype=np.bool_)
+    stamped = np.flatnonzero(at != NO_TIME)
+    odd[stamped] = odd_stamps(at[stamped], hint.job_from, hint.job_until)
+    at = np.where(odd, NO_TIME, at)
+    lines = Lines(
         at=at,
         is_exact=is_exact,
         resolution_us=rows["resolution_us"],
@@ -138,3 +148,4 @@ def lines_of(rows: dict[str, I64], tz: str, hint: Hint = NO_HINT) -> Lines:
         named_step=rows["named_step"],
         duration_us=rows["duration_us"],
     )
+    return lines, odd

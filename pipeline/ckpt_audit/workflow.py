@@ -165,7 +165,7 @@ def choose_window(
         UsageError: Both were given, or a value is no date.
         NoDataError: There are no data.
     """
-    span = data_span(warehouse)
+    span = _span_or_none(warehouse)
     if since is None and until is None:
         return parse_month(month, now, config.display_zone, span)
     if month is not None:
@@ -194,8 +194,17 @@ def recent_window(warehouse: Warehouse) -> Window:
     return Window(start, last + 1, f"the last {RECENT_DAYS} days of data")
 
 
-def _span_or_fail(warehouse: Warehouse) -> tuple[int, int]:
+def _span_or_none(warehouse: Warehouse) -> tuple[int, int] | None:
+    """As ``data_span``; an error that says why where there is none since every run is refused."""
     span = data_span(warehouse)
+    refused = refused_runs(warehouse) if span is None else []
+    if refused:
+        raise NoDataError(f"no run is left to tell of: {'; '.join(refused)}")
+    return span
+
+
+def _span_or_fail(warehouse: Warehouse) -> tuple[int, int]:
+    span = _span_or_none(warehouse)
     if span is None:
         raise NoDataError(NO_RUN)
     return span
@@ -219,9 +228,13 @@ def load_report_data(
 
     if runs:
         known = [run.run for run in load_runs(warehouse)]
-        for name in runs:
-            if name not in known:
-                raise UsageError(f"there is no run '{name}'; there are {', '.join(known)}")
+        unknown = next((name for name in runs if name not in known), None)
+        if unknown is not None:
+            refused = [
+                text for text in refused_runs(warehouse) if text.startswith(f"run {unknown}:")
+            ]
+            there_are = f"there is no run '{unknown}'; there are {', '.join(known)}"
+            raise UsageError(refused[0] if refused else there_are)
     return assemble(warehouse, window, config, list(runs) if runs else None)
 
 
@@ -230,6 +243,14 @@ def load_runs(warehouse: Warehouse) -> list[Run]:
     from ckpt_audit import queries
 
     return sorted(queries.runs(warehouse), key=lambda run: run.run)
+
+
+def refused_runs(warehouse: Warehouse) -> list[str]:
+    """Runs that are not shown since their numbers contradict each other, each with what to do."""
+    from ckpt_audit import queries
+
+    found = [one for one in queries.findings(warehouse) if one.kind == "refused_run"]
+    return [f"run {one.subject}: {one.text}" for one in found]
 
 
 def record_intervals(warehouse: Warehouse, window: Window, document: Json) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ckpt_audit.audit.correlation import Findings, Past, correlate
+from ckpt_audit.audit.correlation import Findings, History, correlate
 from ckpt_audit.audit.domains import Domains
 from ckpt_audit.audit.suspects import suspects_of
 from ckpt_audit.facts import Incident, Lifetime, NodeSpan
@@ -68,7 +68,9 @@ def found_in(
         "window_s": 600.0,
     }
     ordered = sorted(events, key=lambda item: item.fault_at or 0)
-    return correlate(Past(events=ordered, domains=Domains(uptime, memberships), **(known | more)))
+    return correlate(
+        History(events=ordered, domains=Domains(uptime, memberships), **(known | more))
+    )
 
 
 TWO_RUNS = {"a": NODES[:18], "b": NODES[18:]}  # leaf4 is in both

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import inspect
 
-from tests.calibration.tables import TABLES
+from tests.calibration.months import MONTHS
+from tests.calibration.tables import TABLES as STATISTICS
+
+TABLES = STATISTICS | MONTHS
 
 
 def main() -> None:

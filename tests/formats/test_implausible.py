@@ -181,8 +181,10 @@ LONG: list[tuple[str, Format, Callable[[int], str]]] = [
     ("fmt", "line"), [case[1:] for case in LONG], ids=[f"{c[1].name}-{c[0]}" for c in LONG]
 )
 def test_a_long_line_takes_linear_time(fmt: Format, line: Callable[[int], str]) -> None:
-    short = _seconds(fmt, line(100_000))
-    assert _seconds(fmt, line(800_000)) <= 12 * short + 0.2
+    # a neighbour on the machine may slow down one try, not each
+    assert any(
+        _seconds(fmt, line(800_000)) <= 12 * _seconds(fmt, line(100_000)) + 0.2 for _ in range(3)
+    )
     assert fmt.sniff(line(200_000).encode(), "") >= 0
 
 

@@ -14,6 +14,7 @@ from ckpt_audit.reliability.rate import (
     mean_time,
     per_1000_acc_h,
     predictive_count,
+    predictive_p,
 )
 
 steady = settings(deadline=None, derandomize=True)
@@ -126,3 +127,22 @@ def test_refuses() -> None:
         predictive_count(1, math.inf, 1.0)
     with pytest.raises(ValueError, match="exposure must be"):
         calendar_s_per_incident(1, -1.0)
+
+
+@given(
+    r0=st.integers(0, 300), k=st.integers(0, 300), e0=st.floats(1, 1e6), e1=st.floats(1, 1e6)
+)  # fmt: skip
+@settings(deadline=None)
+def test_a_predicted_count_has_the_p_of_its_law(r0: int, k: int, e0: float, e1: float) -> None:
+    found = predictive_p(r0, e0, k, e1)
+    law = stats.nbinom(r0 + 0.5, e0 / (e0 + e1))
+    assert found == pytest.approx(min(1.0, 2 * min(law.cdf(k), law.sf(k - 1))), rel=1e-6, abs=1e-12)
+    wanted = predictive_count(r0, e0, e1)
+    if not wanted.low <= k <= wanted.high:
+        assert found <= 0.05 + 1e-9
+
+
+def test_no_exposure_to_predict_for_says_nothing() -> None:
+    assert predictive_p(9, 100.0, 0, 0.0) == 1.0
+    with pytest.raises(ValueError, match="negative"):
+        predictive_p(9, 100.0, -1, 5.0)

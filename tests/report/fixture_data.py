@@ -14,6 +14,7 @@ from ckpt_audit.audit.data import (
     RunEstimate,
     RunReport,
 )
+from ckpt_audit.audit.diagnosis import Reason
 from ckpt_audit.facts import (
     Checkpoint,
     Evidence,
@@ -250,6 +251,14 @@ class _Month:
             self.uptime.append(UpTime(self.run, self.attempt, start, ended, kind, name, self.n_acc))
 
 
+LATE = Reason(
+    "detection",
+    "configured_timeout",
+    7200.0,
+    "noticed after 30.0 min on average where 5.0 min were usual; 6 of 8 waited for a limit",
+)
+
+
 def _ledger(month: _Month) -> tuple[LedgerLine, ...]:
     predicted = {
         "productive": (1.01, 0.97, 1.03),
@@ -277,6 +286,9 @@ def _ledger(month: _Month) -> tuple[LedgerLine, ...]:
                 in_sample=True,
                 residual_s=None if told is None else seconds * (1 - told[0]),
                 flag=bucket == "detection",
+                first_order_s=None if told is None else seconds * told[0] * 1.02,
+                percentile=None if told is None else 99.0 if bucket == "detection" else 50.0,
+                reasons=(LATE,) if bucket == "detection" else (),
             )
         )
     return tuple(lines)

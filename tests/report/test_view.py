@@ -217,6 +217,15 @@ def test_flags_and_in_sample_are_said() -> None:
     assert any("In sample" in getattr(b, "text", "") for b in model.blocks)
 
 
+def test_what_differs_is_named_with_its_evidence() -> None:
+    model = section(build_view(fixture.single()), "model")
+    (why,) = (b for b in model.blocks if getattr(b, "caption", "") == "Why it differs")
+    assert isinstance(why, Table)
+    (row,) = why.rows
+    assert [cell.text for cell in row.cells][:2] == ["configured timeout", "+2.0"]
+    assert "waited for a limit" in row.cells[2].text
+
+
 TOLD = tuple(x for x in fixture.month().runs[0].ledger if x.predicted_s is not None)
 WELL = tuple(
     replace(x, in_sample=False, flag=False, predicted_low_s=0.0, predicted_high_s=1e9) for x in TOLD

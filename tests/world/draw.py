@@ -166,7 +166,23 @@ def draw(seed: int, allowed: frozenset[str], forced: frozenset[str] = frozenset(
     names = ["alpha"] if "two_runs" not in features else ["alpha", "beta"]
     plans = tuple(_plan(name, place, features, start, rng) for place, name in enumerate(names))
     every = rng.choice((2, 5, 10)) if "every_kth" in features else 1
+    plans = tuple(_seen(plan, every) for plan in plans)
     return Scenario(seed, features, zone, stamps, every, plans)
+
+
+def _seen(plan: Plan, every: int) -> Plan:
+    """No attempt with progress ends before its first line, no hang is within a healthy gap."""
+    nodes = [act.n_nodes or plan.n_nodes for act in plan.acts]
+    line_s = every * plan.step_s * max(1.0, plan.n_nodes / min(nodes))
+    acts = [
+        _with(
+            act,
+            steps=max(act.steps, every + 1) if act.steps else 0,
+            hang_s=max(act.hang_s, 6 * line_s) if act.hang_s else 0.0,
+        )
+        for act in plan.acts
+    ]
+    return replace(plan, acts=tuple(acts))
 
 
 def _zone(features: frozenset[str], rng: random.Random) -> str:

@@ -133,7 +133,9 @@ def unreadable_sources(
         CheckResult(
             "input_unreadable",
             State.UNKNOWN,
-            f"{source.path}: all {source.n_rejected} lines were rejected",
+            "its one line was rejected"
+            if source.n_rejected == 1
+            else f"all its {source.n_rejected} lines were rejected",
             subject=source.path,
             value=float(source.n_rejected),
             unit="",

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from ckpt_audit import __version__, queries
 from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
 from ckpt_audit.audit.assumptions import Assumption
-from ckpt_audit.audit.correlation import Findings, Past, correlate
-from ckpt_audit.audit.data import LedgerLine, ReportData, RunEstimate, RunReport
+from ckpt_audit.audit.correlation import Findings, History, correlate
+from ckpt_audit.audit.data import ReportData, RunEstimate, RunReport
 from ckpt_audit.audit.domains import Domains
 from ckpt_audit.audit.estimate import Observed, estimate, is_event, members
 from ckpt_audit.audit.fleet import fleet_of
-from ckpt_audit.audit.predict import Measured, predict
+from ckpt_audit.audit.forecast import Side, compare, forecasts, lines
+from ckpt_audit.audit.past import Past
 from ckpt_audit.audit.process import Process, process_of
 from ckpt_audit.audit.suspects import KindOfPart, suspects_of
-from ckpt_audit.config import Config, Thresholds
-from ckpt_audit.facts import Incident, LedgerRow, Run, SaveCadence, Window
+from ckpt_audit.config import Config
+from ckpt_audit.facts import Incident, Run, SaveCadence, Window
 from ckpt_audit.queries.base import FOREVER
 from ckpt_audit.reliability.rate import MeanTime
 from ckpt_audit.units import S_PER_H, US_PER_S
 from ckpt_audit.warehouse import Warehouse
-
-# time inside the up-time that the model knows nothing of; it cannot be productive either
-_NOT_MODELLED = ("evaluation", "degraded", "stall")
-_SEED = 20_260_501  # any fixed number: the same warehouse gives the same report
-
-
-@dataclass(frozen=True, slots=True)
-class _Forecast:
-    """Expected seconds of one bucket and their interval."""
-
-    predicted_s: float
-    low_s: float
-    high_s: float
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -47,84 +34,6 @@ def _mean_time(measured: RunEstimate, population: str) -> MeanTime | None:
         if item.population == population:
             return item.mean_time
     return None
-
-
-def _forecasts(
-    observed: Observed,
-    measured: RunEstimate,
-    cadence: SaveCadence,
-    charged: dict[tuple[str, str], float],
-    not_modelled_s: float,
-) -> dict[str, _Forecast]:
-    """Predicted seconds by bucket; empty where C, M or the interval is not known."""
-    mean_time = _mean_time(measured, "interval")
-    if mean_time is None or measured.c.mean is None or not cadence.mean_s:
-        return {}
-    events = members(observed, "interval")
-    costs = [save.cost_s for save in observed.counted_saves if save.cost_s is not None]
-    delays = [item.detection_s or 0.0 for item in events]
-    found: dict[str, _Forecast] = {}
-    for bucket in ("restart", "replacement"):
-        spent = [charged.get((item.id, bucket), 0.0) for item in events]
-        outage = sum(delays) + sum(spent)
-        predictions = predict(
-            Measured(
-                c_mean_s=measured.c.mean,
-                interval_s=cadence.mean_s,
-                m_s=mean_time.m_s or mean_time.m_used_s,
-                d_mean_s=_mean(delays) or 0.0,
-                r_mean_s=_mean(spent) or 0.0,
-                exposure_s=mean_time.exposure_s,
-                n_incidents=mean_time.incidents,
-                wall_s=mean_time.exposure_s + outage,
-            ),
-            seed=_SEED,
-            c_values_s=costs,
-            d_values_s=delays,
-            r_values_s=spent,
-        )
-        for item in predictions:
-            name = bucket if item.bucket == "restart" else item.bucket
-            shift = not_modelled_s if name == "productive" else 0.0
-            found.setdefault(
-                name,
-                _Forecast(item.predicted_s - shift, item.low_s - shift, item.high_s - shift),
-            )
-    return found
-
-
-def _lines(
-    rows: Sequence[LedgerRow], forecasts: dict[str, _Forecast], limits: Thresholds
-) -> tuple[LedgerLine, ...]:
-    allocated_s = sum(row.observed_us for row in rows) / US_PER_S
-    matters_s = max(limits.residual_min_hours * S_PER_H, limits.residual_min_share * allocated_s)
-    seen = {row.bucket: row for row in rows}
-    lines = []
-    for bucket in sorted(set(seen) | set(forecasts)):
-        row = seen.get(bucket)
-        observed_us = row.observed_us if row else 0
-        forecast = forecasts.get(bucket)
-        residual = None if forecast is None else observed_us / US_PER_S - forecast.predicted_s
-        outside = forecast is not None and not (
-            forecast.low_s <= observed_us / US_PER_S <= forecast.high_s
-        )
-        lines.append(
-            LedgerLine(
-                run=rows[0].run,
-                bucket=bucket,
-                observed_us=observed_us,
-                observed_acc_us=row.observed_acc_us if row else 0,
-                could_move_us=row.could_move_us if row else 0,
-                n=row.n if row else 0,
-                predicted_s=forecast.predicted_s if forecast else None,
-                predicted_low_s=forecast.low_s if forecast else None,
-                predicted_high_s=forecast.high_s if forecast else None,
-                in_sample=forecast is not None,
-                residual_s=residual,
-                flag=outside and residual is not None and abs(residual) >= matters_s,
-            )
-        )
-    return tuple(lines)
 
 
 def _assumptions(observed: Observed) -> tuple[Assumption, ...]:
@@ -206,8 +115,10 @@ class _Facts:
         self.correlation, self.suspects = self._together(
             warehouse, window.end_at, config.thresholds.correlation_window_s
         )
+        self.past = Past(warehouse, window, self.past_epochs, self.correlation.by_incident)
 
-    def observed(self, run: str, n_unrecorded: int) -> Observed:
+    def observed(self, whose: Run) -> Observed:
+        run = whose.run
         own: tuple[Incident, ...] = tuple(item for item in self.incidents if item.run == run)
         return Observed(
             incidents=own,
@@ -220,7 +131,8 @@ class _Facts:
             calendar=tuple(item for item in self.calendar if item.run == run),
             checkpoints=tuple(item for item in self.checkpoints if item.run == run),
             launches=self.launches.get(run, (0, 0)),
-            n_unrecorded=n_unrecorded,
+            n_unrecorded=whose.n_unrecorded,
+            n_overwritten=whose.n_overwritten,
             epochs=tuple(item for item in self.epochs if item.run == run),
         )
 
@@ -243,7 +155,7 @@ class _Facts:
         domains = Domains(queries.node_spans(warehouse, end_at), queries.memberships(warehouse))
         runs = {item.run for item in self.past_epochs}
         found = correlate(
-            Past(
+            History(
                 events=events,
                 domains=domains,
                 lifetimes=self.lifetimes,
@@ -260,20 +172,20 @@ class _Facts:
 
 
 def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
-    observed = facts.observed(run.run, run.n_unrecorded)
+    observed = facts.observed(run)
     measured = estimate(observed, facts.processes.get(run.run))
     cadence = facts.cadences[run.run]
-    rows = [row for row in facts.ledger if row.run == run.run]
+    rows = tuple(row for row in facts.ledger if row.run == run.run)
     calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
-    not_modelled_s = sum(row.observed_us for row in rows if row.bucket in _NOT_MODELLED) / US_PER_S
-    forecasts = (
-        _forecasts(observed, measured, cadence, facts.charged, not_modelled_s) if rows else {}
-    )
+    window = Side(observed, measured, cadence, rows)
+    base = facts.past.of(run.run)
+    parts, reasons = compare(base.side, window) if base else ((), ())
+    expected = forecasts(base.side if base else window, window, facts.charged)
     return RunReport(
         run=run,
         incidents=observed.incidents,
         correlations=observed.correlations,
-        ledger=_lines(rows, forecasts, config.thresholds) if rows else (),
+        ledger=lines(rows, expected, config.thresholds, reasons) if rows else (),
         calendar=observed.calendar,
         checkpoints=observed.checkpoints,
         uptime=observed.uptime,
@@ -285,6 +197,8 @@ def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
         newest_verified=facts.newest.get(run.run),
         price_per_acc_h=config.price_for(run.run),
         epochs=tuple(item for item in facts.epochs if item.run == run.run),
+        parts=parts,
+        base_from_at=base.from_at if base else None,
     )
 
 

@@ -130,7 +130,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class History:
     """What is known of all runs up to the end of the window.
 
     Attributes:
@@ -155,7 +155,7 @@ class Past:
     window_s: float
 
 
-def correlate(past: Past) -> Findings:
+def correlate(past: History) -> Findings:
     """Test, group and count.
 
     Args:
@@ -310,7 +310,7 @@ def _means(grouping: Grouping, groups: Sequence[Group], exposure_s: float) -> di
 
 
 def _windows(
-    past: Past, at_us: Sequence[int], leader: Sequence[int | None], exposure_s: float
+    past: History, at_us: Sequence[int], leader: Sequence[int | None], exposure_s: float
 ) -> tuple[PlainWindow, ...]:
     starts = [life.start_at for life in past.lifetimes]
     ends = [life.end_at for life in past.lifetimes]

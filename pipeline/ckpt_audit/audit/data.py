@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ckpt_audit.audit.advice import IntervalAdvice
+from ckpt_audit.audit.components import PartTest
 from ckpt_audit.audit.correlation import Correlation, Findings
+from ckpt_audit.audit.diagnosis import Reason
 from ckpt_audit.audit.fleet import Fleet
 from ckpt_audit.audit.process import Process
 from ckpt_audit.audit.suspects import KindOfPart
@@ -42,6 +44,9 @@ class LedgerLine:
         in_sample: The parameters were measured in the same window.
         residual_s: Observed less predicted, or None.
         flag: The residual lies outside the interval and is large enough to matter.
+        first_order_s: What the first-order model would have said, or None.
+        percentile: Place of the observed among the simulated windows, or None.
+        reasons: Why parts of it differ from the time before, where that is known.
     """
 
     run: str
@@ -56,6 +61,9 @@ class LedgerLine:
     in_sample: bool
     residual_s: float | None
     flag: bool
+    first_order_s: float | None = None
+    percentile: float | None = None
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,13 @@ class RunEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """All about one run in the window."""
+    """All about one run in the window.
+
+    Attributes:
+        parts: Each part of its loss against the time before; empty where that is too little.
+        base_from_at: From when on the time before counts, or None where nothing is predicted
+            from it.
+    """
 
     run: Run
     incidents: tuple[Incident, ...]
@@ -123,6 +137,8 @@ class RunReport:
     newest_verified: Checkpoint | None
     price_per_acc_h: float | None
     epochs: tuple[Epoch, ...] = ()
+    parts: tuple[PartTest, ...] = ()
+    base_from_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

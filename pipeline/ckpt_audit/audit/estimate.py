@@ -21,6 +21,7 @@ INCOMPLETE = (
     "records incomplete: the log shows more launches than they do; take them with "
     "sacct --duplicates"
 )
+MOST_UNSEEN = 0.1  # of the events, beyond which those that no log tells of matter
 _BURSTS_INCLUDED = ("all", "interval")  # those that bursts belong to
 
 
@@ -53,6 +54,7 @@ class Observed:
     checkpoints: tuple[Checkpoint, ...]
     launches: tuple[int, int]
     n_unrecorded: int = 0
+    n_overwritten: int = 0
     epochs: tuple[Epoch, ...] = ()
 
     @property
@@ -159,7 +161,7 @@ def estimate(observed: Observed, process: Process | None = None) -> RunEstimate:
         process: Its failures as a process, over all of its past.
     """
     launches, reached = observed.launches
-    refusal = INCOMPLETE if observed.n_unrecorded else None
+    refusal = _refusal(observed)
     c, c_block, c_commit = _costs_of_saves(observed)
     d, r = _delays(observed)
     return RunEstimate(
@@ -175,6 +177,20 @@ def estimate(observed: Observed, process: Process | None = None) -> RunEstimate:
         process=None if refusal else process,
         by_epoch=() if refusal else _by_epoch(observed),
     )
+
+
+def _refusal(observed: Observed) -> str | None:
+    """Why no M is given: failures may be missing from what was read, and nobody knows how many."""
+    if observed.n_unrecorded:
+        return INCOMPLETE
+    unseen = observed.n_overwritten
+    if unseen > MOST_UNSEEN * sum(is_event(item) for item in observed.incidents):
+        starts = "1 start" if unseen == 1 else f"{unseen} starts"
+        return (
+            f"logs incomplete: {starts} may have done steps, and a requeue began the log anew; let "
+            "it append with #SBATCH --open-mode=append"
+        )
+    return None
 
 
 def _costs_of_saves(observed: Observed) -> tuple[Sample, Sample, Sample]:

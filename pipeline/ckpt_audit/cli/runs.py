@@ -34,11 +34,14 @@ def runs(session: Session, as_json: AsJson = False) -> None:
 
     with session.settled_warehouse() as warehouse:
         found = workflow.load_runs(warehouse)
+        refused = workflow.refused_runs(warehouse)
+    for text in refused:
+        session.say(text)
     if as_json:
         session.out(dumps(runs_document(found)))
     elif found:
         session.out(_text(found, session.config.display_zone))
-    else:
+    elif not refused:
         session.say("there is no run in the warehouse; ingest some logs first")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
+from ckpt_audit.audit.components import PartTest
 from ckpt_audit.audit.correlation import Correlation
 from ckpt_audit.audit.data import LedgerLine, ReportData, RunReport
 from ckpt_audit.documents.correlation import correlation_section, suspects_section
@@ -267,6 +268,7 @@ def report_document(data: ReportData) -> Json:
         "estimate": _without_head(estimate_document(data)),
         "interval": _without_head(interval_document(data)),
         "ledger": [_ledger(line) for run in data.runs for line in run.ledger],
+        "parts": [_part(run.run.run, test) for run in data.runs for test in run.parts],
         "calendar": [_calendar(row) for run in data.runs for row in run.calendar],
         "sources": [_source(source) for source in data.sources],
         "findings": [_finding(finding) for finding in data.findings],
@@ -298,7 +300,31 @@ def _ledger(line: LedgerLine) -> Json:
         "in_sample": line.in_sample,
         "residual_s": line.residual_s,
         "flag": line.flag,
-        "explained": [],
+        "first_order_s": line.first_order_s,
+        "percentile": line.percentile,
+        "explained": [
+            {
+                "part": reason.part,
+                "cause": reason.cause,
+                "seconds": reason.seconds,
+                "evidence": reason.evidence,
+            }
+            for reason in line.reasons
+        ],
+    }
+
+
+def _part(run: str, test: PartTest) -> Json:
+    return {
+        "run": run,
+        "part": test.part,
+        "n": test.n,
+        "observed": test.observed,
+        "expected": test.expected,
+        "p": test.p,
+        "p_adjusted": test.p_adjusted,
+        "excess_s": test.excess_s,
+        "flag": test.flag,
     }
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ckpt_audit.documents import Json, document
 from ckpt_audit.model.simulation import (
     Constant,
@@ -126,14 +123,14 @@ def _distribution(result: PolicyResult) -> Json:
         "lost_work_s": runs.lost_work,
         "finish_s": result.finish_s,
     }
-    return {name: _quantiles(of) for name, of in values.items()}
+    return {name: _quantiles(of.tolist()) for name, of in values.items()}
 
 
-def _quantiles(values: NDArray[np.float64]) -> Json:
-    ordered = np.sort(values)
-    last = ordered.size - 1
+def _quantiles(values: Sequence[float]) -> Json:
+    ordered = sorted(values)
+    last = len(ordered) - 1
     # The nearest value, for between a time and one that never ends there is nothing.
-    return {name: float(ordered[round(q * last)]) for name, q in QUANTILES.items()}
+    return {name: ordered[round(q * last)] for name, q in QUANTILES.items()}
 
 
 def _exact(scenario: Scenario, policy: Policy) -> float | None:

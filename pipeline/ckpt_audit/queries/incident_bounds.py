@@ -16,6 +16,13 @@ def _most(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else max(one, other)
 
 
+def _since(low: int, high: int | None, begun_at: int | None) -> int:
+    """The low bound of what came after a launch began: often later than the line before it."""
+    if begun_at is None or (high is not None and begun_at > high):
+        return low
+    return max(low, begun_at)
+
+
 def incident_bounds(row: dict[str, Any]) -> Bounds:
     """Low and high of what depends on a moment that is only bounded.
 
@@ -42,12 +49,13 @@ def incident_bounds(row: dict[str, Any]) -> Bounds:
     bounds.update(detection_bounds(row))
     bounds.update(_loop_bounds(row, bounds))
     bounds.update(_unstamped_bounds(row))
-    for name, (low, high) in sparse_bounds(row).items():
+    for name, (low, high) in sparse_bounds(row, bounds).items():
         before, after = bounds.get(name, (low, high))
         bounds[name] = (_least(low, before), _most(high, after))
     for name in ("launched", "load_started", "restored"):
-        if row[f"{name}_at"] is None and row[f"{name}_low"] is not None:
-            bounds[f"{name}_at"] = between(row[f"{name}_low"], row[f"{name}_high"])
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        if row[f"{name}_at"] is None and low is not None:
+            bounds[f"{name}_at"] = between(_since(low, high, row["launch_from_at"]), high)
     bounds.update(_stage_bounds(row))
     if row["hidden_until_at"] is not None:
         bounds["first_step_at"] = between(row["detected_at"], row["hidden_until_at"])
@@ -83,7 +91,8 @@ def _unstamped_bounds(row: dict[str, Any]) -> Bounds:
     if low is None or high is None or at is None:
         return {}
     latest = max(at, min(high, row["detected_at"] or high))
-    earliest = max(low, at - (at - low) // 100 - 1_000_000)
+    # where only what comes after dates it, it may have been at any time before
+    earliest = low if at >= high else max(low, at - (at - low) // 100 - 1_000_000)
     found = {"last_step_at": between(earliest, latest)}
     captured = row["verified_captured_at"]
     if row["fault_at"] is not None and row["detected_at"] is not None:

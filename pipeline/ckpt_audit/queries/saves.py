@@ -129,7 +129,8 @@ def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, Sa
     """How often each run saves, from consecutive verified saves of one attempt in the window."""
     found = {}
     for row in dicts(warehouse, _CADENCE, bounds_of(window)):
-        step_us, configured_us = row["step_us"], row["configured_us"]
+        # many steps in one tick of the stamps: how long one takes is not known, and never zero
+        step_us, configured_us = row["step_us"] or None, row["configured_us"] or None
         configured = row["configured_steps"]
         if configured_us is None and configured is not None and step_us is not None:
             configured_us = configured * step_us
@@ -139,8 +140,8 @@ def cadences(warehouse: Warehouse, window: Window | None = None) -> dict[str, Sa
             configured_s=seconds(configured_us),
             observed_steps=row["observed_steps"],
             step_s=seconds(step_us),
-            mean_s=None if row["mean_us"] is None else row["mean_us"] / 1e6,
-            effective_s=None if row["effective_us"] is None else row["effective_us"] / 1e6,
+            mean_s=row["mean_us"] / 1e6 if row["mean_us"] else None,
+            effective_s=row["effective_us"] / 1e6 if row["effective_us"] else None,
             is_found=row["is_interval_found"],
         )
     return found

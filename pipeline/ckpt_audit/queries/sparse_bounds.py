@@ -7,15 +7,16 @@ from typing import Any
 from ckpt_audit.queries.detection_bounds import Bounds, between
 
 
-def sparse_bounds(row: dict[str, Any]) -> Bounds:
+def sparse_bounds(row: dict[str, Any], known: Bounds) -> Bounds:
     """Bounds of an incident in a log of every k-th step; empty for a log of every step.
 
     Args:
         row: A row of the incident table, microseconds.
+        known: What the moments leave open already, seconds.
     """
     if row["line_steps"] <= 1 or row["last_step"] is None:
         return {}
-    return _end_bounds(row) | _return_bounds(row) | _loss_bounds(row)
+    return _end_bounds(row) | _return_bounds(row) | _loss_bounds(row, known)
 
 
 def _end_bounds(row: dict[str, Any]) -> Bounds:
@@ -24,9 +25,13 @@ def _end_bounds(row: dict[str, Any]) -> Bounds:
     found: Bounds = {"last_step": (row["last_step"], row["last_step"] + skipped)}
     if row["last_step_at"] is not None:
         latest = row["last_step_at"] + line_us + line_us // 4  # steps differ
-        ended = row["detected_at"]
+        # no step was complete after the fault
+        ended = row["detected_at"] if row["fault_high"] is None else row["fault_high"]
+        saved = row["attempted_captured_at"]
         if ended is not None:
-            latest = max(row["last_step_at"], min(latest, ended))
+            # a pause after the line puts off the steps after it, for as long as it may have taken
+            paused = saved is not None and saved >= row["last_step_at"]
+            latest = max(row["last_step_at"], ended if paused else min(latest, ended))
         found["last_step_at"] = between(row["last_step_at"], latest)
     if row["steps_lost"] is not None:
         found["steps_lost"] = (row["steps_lost"], row["steps_lost"] + skipped)
@@ -67,18 +72,23 @@ def _return_bounds(row: dict[str, Any]) -> Bounds:
     return found
 
 
-def _loss_bounds(row: dict[str, Any]) -> Bounds:
+def _loss_bounds(row: dict[str, Any], known: Bounds) -> Bounds:
     """Of the work lost: the line at which it resumed is shared out by steps.
 
-    A pause in that line is an estimate, since slow steps look like a longer one.
+    A pause in that line is an estimate, since slow steps look like a longer one. What the fault's
+    moment leaves open comes on top.
     """
     found: Bounds = {}
     line_us = row["line_us"] or 0
     if row["lost_work_us"] is not None:
         step_us = max(line_us // row["line_steps"], 3 * line_us // 10)
         unseen = (row["attempts"] - 1) * line_us
-        found["lost_work_s"] = between(
-            max(0, row["lost_work_us"] - step_us), row["lost_work_us"] + step_us + unseen
+        value = row["lost_work_us"]
+        low, high = known.get("lost_work_s", between(value, value))
+        below, above = between(step_us, step_us + unseen)
+        found["lost_work_s"] = (
+            None if low is None or below is None else max(0.0, low - below),
+            None if high is None or above is None else high + above,
         )
     if row["unsaved_work_us"] is not None:
         found["unsaved_work_s"] = between(

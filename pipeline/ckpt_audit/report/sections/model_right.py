@@ -8,7 +8,7 @@ from typing import Any
 
 from ckpt_audit.audit.data import LedgerLine
 from ckpt_audit.report.blocks import Block, Cell, Column, Figure, Row, Section, Table, Text
-from ckpt_audit.report.numbers import bare_hours, plural, signed_hours
+from ckpt_audit.report.numbers import bare_hours, date_time, plural, signed_hours
 from ckpt_audit.report.sections.context import Context
 from ckpt_audit.report.words import bucket_label
 from ckpt_audit.units import S_PER_H, US_PER_S
@@ -36,16 +36,43 @@ def section(ctx: Context) -> Section:
     in_sample = any(x.in_sample for x in told)
     opening, text = _judged(told)
     answer = f"{'In sample' if in_sample else opening}: {text}."
-    blocks: list[Block] = [_table(ctx, told)]
+    blocks: list[Block] = [*_why(ctx, told), _table(ctx, told)]
     if any(x.bucket != "productive" for x in told):
         blocks.insert(0, _figure(ctx, told))
     notes: list[Block] = []
+    base_from_at = ctx.one.base_from_at
+    if base_from_at is not None:
+        since = f"{date_time(base_from_at)} UTC"
+        notes.append(Text(f"Predicted from the time before the window, from {since} on.", "quiet"))
     if in_sample:
         text = "In sample: the prediction is made from the same days. Agreement is then no success;"
         notes.append(Text(f"{text} disagreement is still a finding.", "plain"))
     if any(x.bucket == "restart" and holds_more(x) for x in told):
         notes.append(Text("Restarting is compared together with waiting for nodes.", "quiet"))
     return Section(anchor, title, answer, (*notes[:1], *blocks, *notes[1:]))
+
+
+def _why(ctx: Context, told: list[LedgerLine]) -> list[Block]:
+    """What the parts that differ are made of; nothing where none differs."""
+    reasons = list(dict.fromkeys(reason for line in told for reason in line.reasons))
+    if not reasons:
+        return []
+    columns = (
+        Column("What differs"),
+        Column("Explains, h", numeric=True),
+        Column("Evidence"),
+    )
+    rows = tuple(
+        Row(
+            (
+                Cell(reason.cause.replace("_", " ")),
+                Cell(signed_hours(reason.seconds), sort=reason.seconds),
+                Cell(reason.evidence, muted=True),
+            )
+        )
+        for reason in sorted(reasons, key=lambda one: -abs(one.seconds))
+    )
+    return [Table(ctx.anchor("table-why"), "Why it differs", columns, rows)]
 
 
 def _judged(told: list[LedgerLine]) -> tuple[str, str]:
@@ -130,6 +157,7 @@ def _table(ctx: Context, told: list[LedgerLine]) -> Table:
         Column("Formula"),
         Column("Observed, h", numeric=True),
         Column("Predicted, h" if say_sample else "Predicted in sample, h", numeric=True),
+        Column("First order, h", numeric=True),
         Column("95% range, h", numeric=True),
         Column("Difference, h", numeric=True),
         Column("Verdict"),
@@ -154,6 +182,7 @@ def _row(line: LedgerLine, say_sample: bool, events: str) -> Row:
             Cell(FORMULAS.get(line.bucket, "").format(events=events), muted=True),
             Cell(bare_hours(observed), sort=observed),
             Cell(bare_hours(line.predicted_s), sort=line.predicted_s),
+            Cell(bare_hours(line.first_order_s), sort=line.first_order_s, muted=True),
             Cell(reach, sort=low),
             Cell(signed_hours(line.residual_s), sort=line.residual_s),
             Cell(verdict(line), badges=("in sample",) if line.in_sample and say_sample else ()),
