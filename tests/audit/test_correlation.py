@@ -284,3 +284,40 @@ def test_a_group_counts_once_and_few_are_not_tested() -> None:
     assert (node.incidents, node.worst) == (1, ())
     assert node.refusal == "1 incidents: a test needs 10 or more"
     assert suspects_of(events, {}, Domains([], [])) == ()
+
+
+def _chance(seed: int, cv: float) -> list[Incident]:
+    """Independent failures of nodes whose rates differ, in two runs that hold all leaves."""
+    rng = np.random.default_rng([seed, round(10 * cv)])
+    weight = np.ones(32) if cv == 0.0 else rng.gamma(1 / cv**2, cv**2, 32) + 1e-9
+    struck = rng.choice(32, 40, p=weight / weight.sum())
+    causes = rng.choice(["gpu", "network", "storage", "software"], 40)
+    step = rng.integers(1000, 900_000, 40)
+    return [
+        incident(
+            "a" if node < 18 else "b",
+            float(at),
+            NODES[node],
+            cause=str(cause),
+            last_step=int(last),
+            resume_step=int(last) - 500,
+        )
+        for at, node, cause, last in zip(
+            np.sort(rng.uniform(0, 1000, 40)), struck, causes, np.sort(step), strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize("cv", [0.0, 2.0])
+def test_all_kinds_together_keep_the_rate(cv: float) -> None:
+    """Nodes, leaves, racks, storage and steps at once: a history of chance has no group."""
+    racks = [("rack", f"r{i // 8}", name) for i, name in enumerate(NODES)]
+    uptime = spans(TWO_RUNS, storage="/fs")
+    n = 80
+    seen = [
+        bool(
+            found_in(_chance(seed, cv), uptime, LEAVES + racks, step_s={"a": 4.0, "b": 4.0}).groups
+        )
+        for seed in range(n)
+    ]
+    assert np.mean(seen) <= 0.10 + 2 * np.sqrt(0.1 * 0.9 / n)
