@@ -1,6 +1,7 @@
 """Groups by a plain window: shared domains, followers, and independence of order."""
 
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckpt_audit.reliability.chains import group_incidents, window_effect
-from ckpt_audit.reliability.grouping import Grouping
+from ckpt_audit.reliability.chains import grouped_within, window_effect
+from ckpt_audit.reliability.grouping import Grouping, followed
 
 steady = settings(deadline=None, derandomize=True)
 S = 1_000_000
 REAL = Path(__file__).parents[3] / "shared" / "real"
+
+
+def group_incidents(
+    at_us: Sequence[int],
+    domains: Sequence[Collection[str]],
+    run_ids: Sequence[str],
+    secondary: Sequence[bool] | None = None,
+    window_s: float = 600.0,
+) -> Grouping:
+    """Groups by a window, followers found by their flags."""
+    flags = [False] * len(at_us) if secondary is None else list(secondary)
+    return grouped_within(at_us, domains, followed(at_us, run_ids, flags), window_s)
 
 
 def test_nothing() -> None:

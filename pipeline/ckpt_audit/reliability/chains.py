@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ckpt_audit.reliability.grouping import Grouping, followed, group_linked, in_order
+from ckpt_audit.reliability.grouping import Grouping, group_linked, in_order
 from ckpt_audit.units import US_PER_S
-
-DEFAULT_WINDOW_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def window_effect(
     """
     if not length_s > 0.0:
         raise ValueError(f"the length must be more than 0 seconds, got {length_s}")
-    found = _grouped(at_us, domains, leader, window_s)
+    found = grouped_within(at_us, domains, leader, window_s)
     own = [i for i, first in enumerate(leader) if first is None]
     joined = [i for i in own if found.label[i] == "correlated"]
     count = Counter(name for i in own for name in set(domains[i]))
@@ -89,46 +87,29 @@ def window_effect(
     )
 
 
-def group_incidents(
-    at_us: Sequence[int],
-    domains: Sequence[Collection[str]],
-    run_ids: Sequence[str],
-    secondary: Sequence[bool] | None = None,
-    window_s: float = DEFAULT_WINDOW_S,
-) -> Grouping:
-    """Group incidents that share a failure domain at nearly the same time, by a window alone.
-
-    Followers aside, two incidents are linked when they share a domain and their fault moments are
-    at most ``window_s`` apart.
-
-    Args:
-        at_us: fault moment of each incident, UTC microseconds, shape ``(n,)``.
-        domains: names of the domains that each incident touched, shape ``(n,)``; a name must be
-            unique over kinds of domain.
-        run_ids: run of each incident, shape ``(n,)``.
-        secondary: whether each was marked as one that struck before the recovery of another was
-            complete, shape ``(n,)``; none by default.
-        window_s: longest time between two linked fault moments, seconds.
-
-    Raises:
-        ValueError: lengths differ, or the window is negative.
-
-    >>> found = group_incidents(
-    ...     [0, 60_000_000, 90_000_000], [{"leaf1"}, {"leaf1"}, {"leaf2"}], ["a", "b", "c"]
-    ... )
-    >>> found.group, found.label
-    ((0, 0, 1), ('correlated', 'correlated', 'isolated'))
-    """
-    flags = [False] * len(at_us) if secondary is None else list(secondary)
-    return _grouped(at_us, domains, followed(at_us, run_ids, flags), window_s)
-
-
-def _grouped(
+def grouped_within(
     at_us: Sequence[int],
     domains: Sequence[Collection[str]],
     leader: Sequence[int | None],
     window_s: float,
 ) -> Grouping:
+    """Group incidents that share a domain and are near in time; links chain.
+
+    Args:
+        at_us: fault moment of each incident, UTC microseconds, shape ``(n,)``.
+        domains: names of the domains that each touched, shape ``(n,)``; unique over kinds.
+        leader: what each follows, or None, shape ``(n,)`` (see `grouping.followed`).
+        window_s: longest time between two linked fault moments, seconds.
+
+    Raises:
+        ValueError: lengths differ, or the window is negative.
+
+    >>> found = grouped_within(
+    ...     [0, 60_000_000, 90_000_000], [{"leaf1"}, {"leaf1"}, {"leaf2"}], [None] * 3, 600.0
+    ... )
+    >>> found.group, found.label
+    ((0, 0, 1), ('correlated', 'correlated', 'isolated'))
+    """
     if not window_s >= 0.0:
         raise ValueError(f"the window must be 0 or more seconds, got {window_s}")
     if not len(domains) == len(at_us) == len(leader):
