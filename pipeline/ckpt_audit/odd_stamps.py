@@ -85,4 +85,16 @@ def _longest_rise(at: I64) -> I64:
     found = [ends[-1]]
     while previous[found[-1]] >= 0:
         found.append(int(previous[found[-1]]))
-    return np.array(found[::-1], dtype=np.int64)
+    return _nearer_ends(at, np.array(found[::-1], dtype=np.int64))
+
+
+def _nearer_ends(at: I64, rise: I64) -> I64:
+    """Of ends that would do as well, those that are nearest to the rest in time."""
+    if len(rise) < 2:
+        return rise
+    first, last = rise[1], rise[-2]
+    before, after = at[:first], at[last + 1 :]
+    rise = rise.copy()
+    rise[0] = np.argmax(np.where(before <= at[first], before, NO_TIME))
+    rise[-1] = last + 1 + np.argmin(np.where(after >= at[last], after, np.iinfo(np.int64).max))
+    return rise

@@ -2,70 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
+from ckpt_audit.cli import model_options as o
 from ckpt_audit.cli.command import AsJson, add_command
 from ckpt_audit.cli.session import Session, split_list
-from ckpt_audit.cli.tables import facts, hours, share, span, table
 from ckpt_audit.errors import UsageError
-from ckpt_audit.units import S_PER_DAY, S_PER_H, S_PER_MIN, format_duration, parse_duration_s
+from ckpt_audit.units import S_PER_MIN
 
 if TYPE_CHECKING:
+    from ckpt_audit.cli.model_inputs import Inputs
     from ckpt_audit.documents import Json
+    from ckpt_audit.model.drain import DrainRule
     from ckpt_audit.model.waste import RecoveryFailures
+    from ckpt_audit.model.whatif import Setting, Spares
 
 INTERVALS_MIN = (10.0, 20.0, 40.0, 60.0, 120.0)
 _MODES: dict[str, RecoveryFailures] = {"none": "none", "restore": "restore", "all": "all"}
-
-Cost = Annotated[str, typer.Option("--c", metavar="DURATION", help="Exposed cost of a save.")]
-MeanUpTime = Annotated[
-    str, typer.Option("--m", metavar="DURATION", help="Mean up-time between incidents.")
-]
-Detection = Annotated[
-    str, typer.Option("--d", metavar="DURATION", help="From a fault to its detection.")
-]
-Recovery = Annotated[
-    str, typer.Option("--r", metavar="DURATION", help="From detection to the first step.")
-]
-Intervals = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--interval",
-        metavar="DURATIONS",
-        help="Intervals to compare, such as 45m,60m,2h. [default: 10m,20m,40m,60m,120m]",
-        show_default=False,
-    ),
-]
-Accelerators = Annotated[
-    int | None,
-    typer.Option(
-        "--accelerators",
-        min=1,
-        metavar="N",
-        help="Show the waste in accelerator-hours a day.",
-        show_default=False,
-    ),
-]
-Price = Annotated[
-    float | None,
-    typer.Option(
-        "--price",
-        min=0.0,
-        metavar="PRICE",
-        help="Price of an accelerator-hour: show the waste in money a day.",
-        show_default=False,
-    ),
-]
-Failures = Annotated[
-    str,
-    typer.Option(
-        "--recovery-failures",
-        metavar="WHERE",
-        help="Where failures strike besides up-time: none, restore or all.",
-    ),
-]
+_RULES: dict[str, DrainRule] = {"serial": "serial", "overlap": "overlap", "shrink": "shrink"}
 
 
 def register(app: typer.Typer) -> None:
@@ -77,21 +36,52 @@ def register(app: typer.Typer) -> None:
         examples=[
             "ckpt-audit model --c 4m --m 6h --d 5m --r 10m",
             "ckpt-audit model --c 1m --m 3h --interval 15m,20m,30m --json",
-            "ckpt-audit model --c 4m --m 6h --accelerators 1024 --price 2",
+            "ckpt-audit model --c 4m --m 6h --accelerators 1024 --price 2 --what-if",
+            "ckpt-audit model --drain-steps 30 --tax 0.03 --step 7s --fleet-rate 2e-5 "
+            "--accelerators 16384",
+            "ckpt-audit model --from-month 2026-05 --run llama-70b --what-if --figure what-if.svg",
+            "ckpt-audit model --shards captured.csv",
         ],
     )
 
 
 def model(
     session: Session,
-    c: Cost,
-    m: MeanUpTime,
-    d: Detection = "0",
-    r: Recovery = "0",
-    interval: Intervals = None,
-    accelerators: Accelerators = None,
-    price: Price = None,
-    recovery_failures: Failures = "none",
+    c: o.Cost = None,
+    m: o.MeanUpTime = None,
+    d: o.Detection = None,
+    r: o.Recovery = None,
+    interval: o.Intervals = None,
+    accelerators: o.Accelerators = None,
+    price: o.Price = None,
+    recovery_failures: o.Failures = "none",
+    law: o.Law = "exponential",
+    lag: o.Lag = None,
+    invalid: o.Invalid = None,
+    async_pause: o.AsyncPause = None,
+    async_slowdown: o.AsyncSlowdown = None,
+    async_stretch: o.AsyncStretch = None,
+    async_drain: o.AsyncDrain = None,
+    drain_steps: o.DrainSteps = None,
+    tax: o.Tax = None,
+    step: o.Step = None,
+    drain_rule: o.Rule = "serial",
+    save_bytes: o.SaveBytes = None,
+    save_bandwidth: o.SaveBandwidth = None,
+    tier: o.Tiers = None,
+    elastic: o.Going = None,
+    fleet_rate: o.FleetRate = None,
+    from_month: o.FromMonth = None,
+    run: o.Run = None,
+    what_if: o.WhatIf = False,
+    means: o.Means = None,
+    now: o.Now = None,
+    scale: o.Scale = None,
+    spares: o.SpareCount = None,
+    replacement: o.Replacement = None,
+    shards: o.Shards = None,
+    figure: o.Figure = None,
+    as_csv: o.AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
     """Computes the best interval and the waste of others from given times.
@@ -99,68 +89,189 @@ def model(
     Young and Daly are approximations; exact is exact for failures at a constant rate. An interval
     is the training time between two saves; the mean up-time counts no outage.
     """
-    from ckpt_audit.documents import dumps
-    from ckpt_audit.documents.calculator import model_document
+    from ckpt_audit.cli.model_inputs import Given, read_inputs
 
+    if as_json and as_csv:
+        raise UsageError("give either --json or --csv")
+    if shards is not None:
+        _torn(session, shards, as_json)
+        return
     if price is not None and accelerators is None:
         raise UsageError("--price needs --accelerators")
-    mode = _mode(recovery_failures)
-    times = [_seconds(*given) for given in (("--c", c), ("--m", m), ("--d", d), ("--r", r))]
-    intervals = [_seconds("--interval", part) for part in split_list(interval)]
-    intervals = intervals or [minutes * S_PER_MIN for minutes in INTERVALS_MIN]
+    given = Given(
+        c, m, d, r, lag, accelerators, fleet_rate, from_month, run, async_pause, async_slowdown,
+        async_stretch, async_drain, drain_steps, tax, step, save_bytes, save_bandwidth,
+    )  # fmt: skip
+    asked = _Asked(
+        intervals=[o.duration("--interval", part) for part in split_list(interval)],
+        what_if=what_if or bool(scale) or bool(means) or spares is not None,
+        means=[o.duration("--means", part) for part in split_list(means)],
+        now=None if now is None else o.duration("--now", now),
+        sizes=o.counts("--scale", split_list(scale)),
+        spares=_spares(spares, replacement, accelerators),
+        tiers=tier or [],
+        elastic=elastic,
+        rule=_one_of("--drain-rule", drain_rule, _RULES),
+        accelerators=accelerators,
+        price=price,
+    )
     try:
-        document = model_document(*times, intervals=intervals, recovery_failures=mode)
+        inputs = read_inputs(session, given)
+        setting = _setting(inputs, law, invalid, recovery_failures)
+        document = _document(inputs, setting, asked)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    for row in document["rows"]:
-        _add_capacity(row, accelerators, price)
-    session.out(dumps(document) if as_json else _text(document, accelerators, price))
+    _show(session, document, figure, as_csv=as_csv, as_json=as_json)
 
 
-def _seconds(option: str, text: str) -> float:
-    try:
-        return parse_duration_s(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be worked out."""
+
+    intervals: list[float]
+    what_if: bool
+    means: list[float]
+    now: float | None
+    sizes: list[int]
+    spares: Spares | None
+    tiers: list[str]
+    elastic: str | None
+    rule: DrainRule
+    accelerators: int | None
+    price: float | None
 
 
-def _mode(text: str) -> RecoveryFailures:
-    if text not in _MODES:
-        raise UsageError(f"--recovery-failures is {', '.join(_MODES)}, not '{text}'")
-    return _MODES[text]
+_Choice = TypeVar("_Choice")
 
 
-def _add_capacity(row: dict[str, float], accelerators: int | None, price: float | None) -> None:
-    if accelerators is None:
-        return
-    row["wasted_acc_h_per_day"] = row["waste_exact"] * accelerators * S_PER_DAY / S_PER_H
-    if price is not None:
-        row["wasted_capacity_per_day"] = row["wasted_acc_h_per_day"] * price
+def _one_of(option: str, text: str, choices: Mapping[str, _Choice]) -> _Choice:
+    if text not in choices:
+        raise UsageError(f"{option} is {', '.join(choices)}, not '{text}'")
+    return choices[text]
 
 
-def _text(document: Json, accelerators: int | None, price: float | None) -> str:
-    best = facts(
-        [
-            ("exact optimum", format_duration(document["exact_s"])),
-            ("Daly", format_duration(document["daly_s"])),
-            ("Young", format_duration(document["young_s"])),
-            ("as good within 5%", span(document["flat_low_s"], document["flat_high_s"])),
-        ]
+def _spares(count: int | None, replacement: str | None, used: int | None) -> Spares | None:
+    if count is None and replacement is None:
+        return None
+    if count is None or replacement is None or used is None:
+        raise UsageError("--spares, --replacement and --accelerators belong together")
+    from ckpt_audit.model.whatif import Spares
+
+    return Spares(count, used, o.duration("--replacement", replacement))
+
+
+def _setting(inputs: Inputs, law: str, invalid: float | None, failures: str) -> Setting:
+    from ckpt_audit.model.whatif import Setting
+
+    return Setting(
+        inputs.c,
+        inputs.m,
+        inputs.d,
+        inputs.r,
+        inputs.lag,
+        invalid or 0.0,
+        o.shape(law),
+        _one_of("--recovery-failures", failures, _MODES),
     )
-    names = ["checkpoint", "lost_work", "recovery", "waste", "goodput"]
-    headers = ["interval", *(name.replace("_", " ") for name in names), "first-order waste"]
-    if accelerators is not None:
-        headers.append("acc-h wasted a day")
-    if price is not None:
-        headers.append("capacity wasted a day")
-    rows = []
-    for row in document["rows"]:
-        cells = [format_duration(row["interval_s"])]
-        cells += [share(row[f"{name}_exact"]) for name in names]
-        cells.append(share(row["waste_first_order"]))
-        if accelerators is not None:
-            cells.append(hours(row["wasted_acc_h_per_day"] * S_PER_H))
-        if price is not None:
-            cells.append(f"{row['wasted_capacity_per_day']:,.0f}")
-        rows.append(cells)
-    return f"{best}\n\n{table(headers, rows, '>' * len(headers))}"
+
+
+def _document(inputs: Inputs, setting: Setting, asked: _Asked) -> Json:
+    from ckpt_audit.cli.model_inputs import read_elastic, read_tiers
+    from ckpt_audit.documents import calculator as make
+
+    intervals = asked.intervals or [minutes * S_PER_MIN for minutes in INTERVALS_MIN]
+    parts: dict[str, Json] = dict(inputs.parts)
+    if inputs.drain is not None:
+        bare = replace(setting.failures, lag=max(inputs.lag - _drain_lag(inputs), 0.0))
+        parts["drain"] = make.drain_part(inputs.drain, bare, asked.rule)
+        inputs.notes.extend(_drain_notes(parts["drain"]))
+    if asked.tiers:
+        parts["tiers"] = make.tiers_part(read_tiers(asked.tiers), setting.d)
+    if asked.elastic is not None:
+        at = setting.best() if asked.now is None else asked.now
+        parts["elastic"] = make.elastic_part(read_elastic(asked.elastic), at, setting)
+    if asked.what_if:
+        if asked.sizes and asked.accelerators is None:
+            raise UsageError("--scale needs --accelerators")
+        parts["what_if"] = make.what_if_part(
+            setting,
+            intervals=intervals,
+            means=asked.means or [setting.m / 2, setting.m, 2 * setting.m],
+            now=asked.now,
+            spares=asked.spares,
+            accelerators=asked.accelerators,
+            sizes=asked.sizes,
+        )
+    document = make.model_document(
+        setting.c, setting.m, setting.d, setting.r,
+        intervals=intervals, recovery_failures=setting.recovery_failures, lag=setting.lag,
+        invalid=setting.invalid, shape=setting.shape, parts=parts, notes=inputs.notes,
+    )  # fmt: skip
+    if asked.accelerators is not None:
+        _add_capacity(document, asked.accelerators, asked.price)
+    return document
+
+
+def _drain_lag(inputs: Inputs) -> float:
+    return 0.0 if inputs.drain is None else inputs.drain.as_save(inputs.drain.steps, "serial").lag
+
+
+def _drain_notes(part: Json) -> list[str]:
+    rows = {row["rule"]: row for row in part["rules"]}
+    said, kept = rows[part["rule"]], rows["serial"]
+    if said["steps"] >= part["steps"]:
+        return []
+    if part["rule"] == "shrink":
+        why = (
+            "a drain that shrinks moves the same bytes in fewer steps: it needs "
+            f"{said['bandwidth_factor']:.3g} times the bandwidth for nothing"
+        )
+    else:
+        why = f"overlapping drains need {said['bandwidth_factor']:.3g} times the bandwidth"
+    return [
+        f"{why}; with the bytes and one drain in flight the best is {kept['steps']} steps and "
+        f"{kept['goodput_exact']:.2%}, not {said['steps']} steps and {said['goodput_exact']:.2%}"
+    ]
+
+
+def _add_capacity(document: Json, accelerators: int, price: float | None) -> None:
+    from ckpt_audit.documents.calculator import add_capacity
+
+    add_capacity(document["rows"], "waste_exact", accelerators, price)
+    part = document["what_if"]
+    if part is not None:
+        for name in ("sensitivity", "tornado"):
+            add_capacity(part[name], "waste_exact", accelerators, price)
+        for row in part["scale"]:
+            add_capacity([row], "waste_exact", row["accelerators"], price)
+
+
+def _show(
+    session: Session, document: Json, figure: Path | None, *, as_csv: bool, as_json: bool
+) -> None:
+    from ckpt_audit.cli import model_text
+    from ckpt_audit.documents import dumps
+
+    for note in document["notes"]:
+        session.say(f"note: {note}")
+    if figure is not None:
+        from ckpt_audit.report.figures import calculator
+
+        if figure.suffix not in (".svg", ".png"):
+            raise UsageError(f"--figure: {figure} should end in .svg or .png")
+        write_whole(figure, calculator.draw(document, figure.suffix[1:]))
+        session.say(f"figure: {figure}")
+    if as_json:
+        session.out(dumps(document))
+    elif as_csv:
+        session.out(model_text.csv_text(document))
+    else:
+        session.out(model_text.text(document))
+
+
+def _torn(session: Session, file: Path, as_json: bool) -> None:
+    from ckpt_audit.cli import shards as torn
+    from ckpt_audit.documents import dumps
+
+    document = torn.read(file)
+    session.out(dumps(document) if as_json else torn.text(document))
