@@ -66,13 +66,10 @@ class Domains:
         self._holds: dict[str, tuple[str, ...]] = {}  # node to names of its domains
         for kind, name, node in memberships:
             self._holds[node] = (*self._holds.get(node, ()), f"{kind}:{name}")
-        self._units: dict[tuple[str, int], dict[str, float]] = {}
-        alike: dict[tuple[object, ...], dict[str, float]] = {}  # most attempts are on the same
-        for span in self._spans:
-            key = (span.nodes, span.storage, span.versions)
-            if key not in alike:
-                alike[key] = self._count(span)
-            self._units[span.run, span.attempt] = alike[key]
+        self._columns_of: dict[str, list[int]] = {}  # of each node
+        self._column: dict[str, int] = {}  # name of a domain to its place in the counts
+        self._rows, self._units = self._count()
+        self._place = {(span.run, span.attempt): i for i, span in enumerate(self._spans)}
         self.total_s = sum(_length_s(span) * max(1, len(span.nodes)) for span in self._spans)
         self.kinds = self._kinds()
 
@@ -94,7 +91,8 @@ class Domains:
 
     def held_by(self, name: str, span: NodeSpan) -> float:
         """How many nodes of an attempt a domain holds."""
-        return self._units_of(span).get(name, 0.0)
+        row = self._rows[self._place[span.run, span.attempt]]
+        return float(self._units[row, self._column[name]]) if name in self._column else 0.0
 
     def holds_all(self, name: str, nodes: Sequence[str]) -> bool:
         """Whether a domain holds every one of the nodes."""
@@ -130,8 +128,13 @@ class Domains:
 
     def clock(self, name: str) -> Clock:
         """Clock of a domain."""
-        held = ((span, self.held_by(name, span)) for span in self._spans)
-        return clock_of([(span.start_at, span.end_at, n) for span, n in held if n])
+        units = self._units[self._rows, self._column[name]]
+        return clock_of(
+            [
+                (self._spans[i].start_at, self._spans[i].end_at, float(units[i]))
+                for i in np.flatnonzero(units).tolist()
+            ]
+        )
 
     def narrow(self, name: str) -> bool:
         """Whether sharing the domain may mean something."""
@@ -141,22 +144,43 @@ class Domains:
         kind = self.kinds.get(name.split(":", 1)[0])
         return kind is not None and name in kind.place
 
-    def _units_of(self, span: NodeSpan) -> Mapping[str, float]:
-        return self._units[span.run, span.attempt]
+    def _count(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Count how many nodes of each span a domain holds.
 
-    def _count(self, span: NodeSpan) -> dict[str, float]:
-        units = dict.fromkeys(_cohorts(span), float(max(1, len(span.nodes))))
-        for node in span.nodes:
-            for name in (f"node:{node}", *self._holds.get(node, ())):
-                units[name] = units.get(name, 0.0) + 1.0
-        return units
+        Returns:
+            Row of each span, shape ``(spans,)``, and counts by row and domain: most attempts are on
+            the same nodes, and these have one row.
+        """
+        rows: dict[tuple[tuple[str, ...], str | None, tuple[str, ...]], int] = {}
+        found: list[tuple[NDArray[np.int64], list[int]]] = []
+        places = []
+        for span in self._spans:
+            key = (span.nodes, span.storage, span.versions)
+            if key not in rows:
+                rows[key] = len(found)
+                found.append((self._columns_of_nodes(span.nodes), self._columns(_cohorts(span))))
+            places.append(rows[key])
+        units = np.zeros((len(found), len(self._column)), dtype=np.int32)
+        for row, ((nodes, *_), (parts, cohorts)) in enumerate(zip(rows, found, strict=True)):
+            units[row] = np.bincount(parts, minlength=units.shape[1])
+            units[row, cohorts] = max(1, len(nodes))
+        return np.array(places, dtype=np.int64), units
+
+    def _columns_of_nodes(self, nodes: Sequence[str]) -> NDArray[np.int64]:
+        columns: list[int] = []
+        for node in nodes:
+            if node not in self._columns_of:
+                self._columns_of[node] = self._columns((f"node:{node}", *self._holds.get(node, ())))
+            columns += self._columns_of[node]
+        return np.array(columns, dtype=np.int64)
+
+    def _columns(self, names: Sequence[str]) -> list[int]:
+        return [self._column.setdefault(name, len(self._column)) for name in names]
 
     def _kinds(self) -> dict[str, Kind]:
-        exposure: dict[str, float] = {}
-        for span in self._spans:
-            length = _length_s(span)
-            for name, n in self._units_of(span).items():
-                exposure[name] = exposure.get(name, 0.0) + n * length
+        lengths = np.array([_length_s(span) for span in self._spans])
+        by_row = np.bincount(self._rows, lengths, minlength=self._units.shape[0])
+        exposure = dict(zip(self._column, (by_row @ self._units).tolist(), strict=True))
         found: dict[str, list[str]] = {}
         for name in sorted(exposure):
             if exposure[name] > 0.0:
