@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from hypothesis import strategies as st
 
 from ckpt_audit.reliability.chains import grouped_within, window_effect
 from ckpt_audit.reliability.grouping import Grouping, followed
+from tests.e2e.conftest import real
 
 steady = settings(deadline=None, derandomize=True)
 S = 1_000_000
-REAL = Path(__file__).parents[3] / "shared" / "real"
 
 
 def group_incidents(
@@ -165,10 +164,7 @@ def test_refuses() -> None:
 
 def test_real_trace_against_chance() -> None:
     """584 faults of 400 servers: 27.7% within a chain of 15 minutes, 3.4% at a constant rate."""
-    path = REAL / "datasets" / "fault_trace.json"
-    if not path.exists():
-        pytest.skip("the InfiniteHBD trace is not there")
-    events = json.loads(path.read_text())
+    events = json.loads(real("datasets", "fault_trace.json").read_text("utf-8"))
     days = [event["event_time"] for event in events if event["event_type"] == "fault_start"]
     at_us = [round(day * 86_400 * S) for day in days]
     n = len(at_us)
