@@ -126,7 +126,8 @@ class Thresholds:
     """Limits that decide what is said.
 
     Attributes:
-        correlation_window_s: Faults this close may be of one group.
+        correlation_window_s: What is near in time: short gaps, runs that fail together, nodes
+            at once, and the plain window that is shown beside the tested links.
         residual_min_hours, residual_min_share: A residual is flagged only above both of these
             (hours; share of the allocated time).
         stale_after_s: Input older than this is stale.

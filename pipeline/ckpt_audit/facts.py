@@ -218,6 +218,25 @@ class Lifetime:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeSpan:
+    """Up-time of one attempt with what it ran on: the exposure of failure domains.
+
+    Attributes:
+        nodes: Host names; empty where nothing tells.
+        storage: Root of the storage that it saves to, None where nothing tells.
+        versions: What its program says of its version, as ``name=value``.
+    """
+
+    run: str
+    attempt: int
+    start_at: int
+    end_at: int
+    nodes: tuple[str, ...]
+    storage: str | None
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """One point of the progress line of a run."""
 

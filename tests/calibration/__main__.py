@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import inspect
 
+from tests.calibration.correlation import CORRELATION
 from tests.calibration.months import MONTHS
 from tests.calibration.tables import TABLES as STATISTICS
 
-TABLES = STATISTICS | MONTHS
+TABLES = STATISTICS | CORRELATION | MONTHS
 
 
 def main() -> None:

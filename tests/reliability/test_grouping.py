@@ -1,145 +1,34 @@
-"""Groups of incidents: windows, shared domains, followers, and independence of order."""
+"""Groups from links: followers, chains of links, one incident that is a group by itself."""
+
+from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ckpt_audit.reliability.grouping import Grouping, group_incidents
-
-steady = settings(deadline=None, derandomize=True)
-S = 1_000_000
+from ckpt_audit.reliability.grouping import followed, group_linked
 
 
-def test_nothing() -> None:
-    assert group_incidents([], [], []).group == ()
+def test_links_chain_and_followers_join() -> None:
+    leader = followed([0, 1, 2, 3], ["a", "b", "c", "b"], [False, False, False, True])
+    assert leader == [None, None, None, 1]
+    got = group_linked([0, 1, 2, 3], leader, [(0, 1), (1, 2)])
+    assert got.group == (0, 0, 0, 0)
+    assert got.label == ("correlated", "correlated", "correlated", "cascade")
 
 
-def test_shared_leaf_within_the_window() -> None:
-    leaf = {"leaf:1"}
-    got = group_incidents([0, 600 * S, 1201 * S], [leaf] * 3, ["a", "b", "c"])
-    assert got.group == (0, 0, 1)
-    assert got.label == ("correlated", "correlated", "isolated")
-
-
-def test_links_chain() -> None:
-    got = group_incidents([0, 500 * S, 1000 * S], [{"leaf:1"}] * 3, ["a", "b", "c"])
-    assert got.group == (0, 0, 0)
-
-
-def test_two_domains_bridge() -> None:
-    domains = [{"leaf:1"}, {"leaf:1", "node:9"}, {"node:9"}]
-    assert group_incidents([0, 0, 0], domains, ["a", "b", "c"]).group == (0, 0, 0)
-
-
-def test_no_shared_domain_is_isolated() -> None:
-    got = group_incidents([0, 0, 0], [{"leaf:1"}, {"leaf:2"}, set()], ["a", "b", "c"])
-    assert got.group == (0, 1, 2)
-    assert set(got.label) == {"isolated"}
-
-
-def test_follower_joins_its_run_and_does_not_correlate() -> None:
-    got = group_incidents(
-        [0, 100 * S], [{"leaf:1"}, {"leaf:1"}], ["a", "a"], secondary=[False, True]
-    )
-    assert got.group == (0, 0)
-    assert got.label == ("isolated", "cascade")
-
-
-def test_followers_of_followers_far_apart() -> None:
-    got = group_incidents(
-        [0, 5000 * S, 9000 * S], [set()] * 3, ["a"] * 3, secondary=[False, True, True]
-    )
-    assert got.group == (0, 0, 0)
-    assert got.label == ("isolated", "cascade", "cascade")
-
-
-def test_follower_links_nothing_else() -> None:
-    got = group_incidents(
-        [0, 100 * S, 150 * S],
-        [{"leaf:1"}, {"leaf:2"}, {"leaf:2"}],
-        ["a", "a", "b"],
-        secondary=[False, True, False],
-    )
+def test_links_of_a_follower_do_not_count() -> None:
+    got = group_linked([0, 1, 2], [None, 0, None], [(1, 2)])
     assert got.group == (0, 0, 1)
     assert got.label == ("isolated", "cascade", "isolated")
 
 
-def test_secondary_with_nothing_before_it_is_a_primary() -> None:
-    got = group_incidents([0, 10 * S], [set(), set()], ["a", "b"], secondary=[False, True])
-    assert got.label == ("isolated", "isolated")
-
-
-def test_follower_of_a_correlated_primary() -> None:
-    got = group_incidents(
-        [0, 10 * S, 700 * S],
-        [{"leaf:1"}, {"leaf:1"}, set()],
-        ["a", "b", "b"],
-        secondary=[False, False, True],
-    )
-    assert got.group == (0, 0, 0)
-    assert got.label == ("correlated", "correlated", "cascade")
-
-
-def test_window_is_in_the_rule() -> None:
-    got = group_incidents([0, 20 * S], [{"leaf:1"}] * 2, ["a", "b"], window_s=10)
-    assert got.label == ("isolated", "isolated")
-    assert "at most 10 s apart" in got.rule
-
-
-@st.composite
-def incidents(draw: st.DrawFn) -> list[tuple[int, frozenset[str], str, bool]]:
-    moments = draw(st.lists(st.integers(0, 4000), unique=True, max_size=12))
-    return [
-        (
-            at * S,
-            draw(st.frozensets(st.sampled_from(["leaf:1", "leaf:2", "node:1"]), max_size=2)),
-            draw(st.sampled_from("ab")),
-            draw(st.booleans()),
-        )
-        for at in moments
-    ]
-
-
-def _group(rows: list[tuple[int, frozenset[str], str, bool]]) -> Grouping:
-    return group_incidents(
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-        [row[3] for row in rows],
-    )
-
-
-@steady
-@given(incidents(), st.randoms())
-def test_order_of_the_rows_does_not_matter(
-    rows: list[tuple[int, frozenset[str], str, bool]], random: object
-) -> None:
-    mixed = list(rows)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    want, got = _group(rows), _group(mixed)
-    assert dict(zip(rows, zip(want.group, want.label, strict=True), strict=True)) == dict(
-        zip(mixed, zip(got.group, got.label, strict=True), strict=True)
-    )
-
-
-@steady
-@given(incidents())
-def test_correlated_means_company(rows: list[tuple[int, frozenset[str], str, bool]]) -> None:
-    got = _group(rows)
-    for number, label in zip(got.group, got.label, strict=True):
-        primaries = [
-            other
-            for other, other_label in zip(got.group, got.label, strict=True)
-            if other == number and other_label != "cascade"
-        ]
-        assert primaries
-        if label != "cascade":
-            assert (label == "correlated") == (len(primaries) > 1)
-    assert sorted(set(got.group)) == list(range(len(set(got.group))))
+def test_one_incident_of_several_parts_is_correlated() -> None:
+    got = group_linked([0, 1], [None, None], [], several=[1])
+    assert got.group == (0, 1)
+    assert got.label == ("isolated", "correlated")
 
 
 def test_refuses() -> None:
-    with pytest.raises(ValueError, match="one entry per incident"):
-        group_incidents([0], [], ["a"])
-    with pytest.raises(ValueError, match="window"):
-        group_incidents([], [], [], window_s=-1.0)
+    with pytest.raises(ValueError, match="follows"):
+        group_linked([0], [], [])
+    with pytest.raises(ValueError, match="one entry"):
+        followed([0], [], [])

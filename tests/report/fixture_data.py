@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
+from ckpt_audit.audit.correlation import Correlation
 from ckpt_audit.audit.data import (
-    Correlation,
     LedgerLine,
     Population,
     ReportData,

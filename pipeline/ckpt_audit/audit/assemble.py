@@ -8,13 +8,16 @@ from zoneinfo import ZoneInfo
 from ckpt_audit import __version__, queries
 from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
 from ckpt_audit.audit.assumptions import Assumption
+from ckpt_audit.audit.correlation import Findings, History, correlate
 from ckpt_audit.audit.data import ReportData, RunEstimate, RunReport
-from ckpt_audit.audit.estimate import Observed, correlate, estimate, members
+from ckpt_audit.audit.domains import Domains
+from ckpt_audit.audit.estimate import Observed, estimate, is_event, members
 from ckpt_audit.audit.fleet import fleet_of
 from ckpt_audit.audit.forecast import Side, compare, forecasts, lines
 from ckpt_audit.audit.past import Past
 from ckpt_audit.audit.process import Process, process_of
-from ckpt_audit.config import Config, Thresholds
+from ckpt_audit.audit.suspects import KindOfPart, suspects_of
+from ckpt_audit.config import Config
 from ckpt_audit.facts import Incident, Run, SaveCadence, Window
 from ckpt_audit.queries.base import FOREVER
 from ckpt_audit.reliability.rate import MeanTime
@@ -87,9 +90,14 @@ def _advice(
 class _Facts:
     """Everything that is read once for all runs."""
 
-    def __init__(self, warehouse: Warehouse, window: Window, limits: Thresholds) -> None:
-        self.incidents = queries.incidents(warehouse, window)
-        self.correlations = correlate(self.incidents, limits.correlation_window_s)
+    def __init__(self, warehouse: Warehouse, window: Window, config: Config) -> None:
+        past = Window(FOREVER.start_at, window.end_at, "past")
+        self.past_incidents = queries.incidents(warehouse, past)
+        self.incidents = [
+            item
+            for item in self.past_incidents
+            if item.fault_at is not None and item.fault_at >= window.start_at
+        ]
         self.ledger = queries.ledger(warehouse, window)
         self.calendar = queries.calendar(warehouse, window)
         self.checkpoints = queries.checkpoints(warehouse, window)
@@ -101,10 +109,13 @@ class _Facts:
         self.newest = queries.newest_verified(warehouse, window.end_at)
         self.charged = queries.charged(warehouse)
         self.epochs = queries.epochs(warehouse, window)
-        past = Window(FOREVER.start_at, window.end_at, "past")
         self.past_epochs = queries.epochs(warehouse, past)
         self.lifetimes = queries.lifetimes(warehouse, window.end_at)
-        self.past = Past(warehouse, window, self.past_epochs, limits.correlation_window_s)
+        self.processes = self._processes(config.display_zone)
+        self.correlation, self.suspects = self._together(
+            warehouse, window.end_at, config.thresholds.correlation_window_s
+        )
+        self.past = Past(warehouse, window, self.past_epochs, self.correlation.by_incident)
 
     def observed(self, whose: Run) -> Observed:
         run = whose.run
@@ -112,7 +123,9 @@ class _Facts:
         return Observed(
             incidents=own,
             correlations={
-                item.id: self.correlations[item.id] for item in own if item.id in self.correlations
+                item.id: self.correlation.by_incident[item.id]
+                for item in own
+                if item.id in self.correlation.by_incident
             },
             uptime=tuple(item for item in self.up_time if item.run == run),
             calendar=tuple(item for item in self.calendar if item.run == run),
@@ -123,18 +136,44 @@ class _Facts:
             epochs=tuple(item for item in self.epochs if item.run == run),
         )
 
-    def process(self, run: str, zone: ZoneInfo) -> Process | None:
-        """Failures of a run as a process, from its beginning to the end of the window."""
-        return process_of(
-            [item for item in self.lifetimes if item.run == run],
-            [item for item in self.past_epochs if item.run == run],
-            zone,
+    def _processes(self, zone: ZoneInfo) -> dict[str, Process | None]:
+        """Failures of each run as a process, from its beginning to the end of the window."""
+        return {
+            run: process_of(
+                [item for item in self.lifetimes if item.run == run],
+                [item for item in self.past_epochs if item.run == run],
+                zone,
+            )
+            for run in sorted({item.run for item in self.lifetimes})
+        }
+
+    def _together(
+        self, warehouse: Warehouse, end_at: int, window_s: float
+    ) -> tuple[Findings, tuple[KindOfPart, ...]]:
+        """Which failures of all runs belong together, and which parts have too many."""
+        events = [item for item in self.past_incidents if is_event(item) and item.fault_at]
+        domains = Domains(queries.node_spans(warehouse, end_at), queries.memberships(warehouse))
+        runs = {item.run for item in self.past_epochs}
+        found = correlate(
+            History(
+                events=events,
+                domains=domains,
+                lifetimes=self.lifetimes,
+                epochs={run: [e for e in self.past_epochs if e.run == run] for run in runs},
+                processes=self.processes,
+                step_s={run: one.step_s for run, one in self.cadences.items() if one.step_s},
+                line_steps=queries.line_steps(warehouse),
+                first_signs=queries.first_signs(warehouse),
+                window_s=window_s,
+            )
         )
+        group_of = {name: group.id for group in found.groups for name in group.incidents}
+        return found, suspects_of(events, group_of, domains)
 
 
 def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
     observed = facts.observed(run)
-    measured = estimate(observed, facts.process(run.run, config.display_zone))
+    measured = estimate(observed, facts.processes.get(run.run))
     cadence = facts.cadences[run.run]
     rows = tuple(row for row in facts.ledger if row.run == run.run)
     calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
@@ -174,7 +213,7 @@ def assemble(
         config: The configuration.
         runs: Only these runs; None for all that have time or incidents in the window.
     """
-    facts = _Facts(warehouse, window, config.thresholds)
+    facts = _Facts(warehouse, window, config)
     present = {row.run for row in facts.calendar} | {item.run for item in facts.incidents}
     chosen = [
         run
@@ -195,4 +234,6 @@ def assemble(
         settings=config.settings(),
         context_jobs=queries.context_jobs(warehouse),
         fleet=fleet_of({item.run.run: item.estimate.process for item in reports}),
+        correlation=facts.correlation if facts.lifetimes else None,
+        suspects=facts.suspects,
     )

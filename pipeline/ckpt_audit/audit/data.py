@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 from ckpt_audit.audit.advice import IntervalAdvice
 from ckpt_audit.audit.components import PartTest
+from ckpt_audit.audit.correlation import Correlation, Findings
 from ckpt_audit.audit.diagnosis import Reason
 from ckpt_audit.audit.fleet import Fleet
 from ckpt_audit.audit.process import Process
+from ckpt_audit.audit.suspects import KindOfPart
 from ckpt_audit.facts import (
     Checkpoint,
     Epoch,
@@ -85,16 +87,6 @@ class Population:
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation:
-    """How one incident stands to others: isolated, correlated or cascade, and by which rule."""
-
-    incident: str
-    label: str
-    group: str | None
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
 class RunEstimate:
     """M, C, D, R of one run in one window.
 
@@ -163,6 +155,8 @@ class ReportData:
         settings: Effective configuration: name to (value, where it came from).
         context_jobs: Jobs of the scheduler records that belong to no run.
         fleet: Rates of all runs together; None where no run has any.
+        correlation: Which incidents of all runs belong together; None where there is no up-time.
+        suspects: Nodes and switches by how unlikely their incidents are.
     """
 
     window: Window
@@ -176,3 +170,5 @@ class ReportData:
     settings: dict[str, tuple[str, str]] = field(default_factory=dict)
     context_jobs: int = 0
     fleet: Fleet | None = None
+    correlation: Findings | None = None
+    suspects: tuple[KindOfPart, ...] = ()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ckpt_audit.audit.data import Correlation, Population, RunEstimate
+from ckpt_audit.audit.correlation import Correlation
+from ckpt_audit.audit.data import Population, RunEstimate
 from ckpt_audit.audit.process import Process
 from ckpt_audit.facts import Checkpoint, Epoch, Incident, LedgerRow, UpTime
 from ckpt_audit.reliability.dispersion import Dispersion, robust_mean_time
-from ckpt_audit.reliability.grouping import group_incidents
 from ckpt_audit.reliability.levels import WIDEN
 from ckpt_audit.reliability.rate import mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import Sample, summarise
@@ -23,7 +23,6 @@ INCOMPLETE = (
 )
 MOST_UNSEEN = 0.1  # of the events, beyond which those that no log tells of matter
 _BURSTS_INCLUDED = ("all", "interval")  # those that bursts belong to
-JOINING_DOMAINS = ("leaf", "rack", "power", "node")
 
 
 def is_event(incident: Incident) -> bool:
@@ -42,45 +41,6 @@ def sets_interval(incident: Incident) -> bool:
     if is_event(incident):
         return True
     return incident.kind == "preemption" and (incident.steps_lost or 0) > 0
-
-
-def correlate(incidents: Sequence[Incident], window_s: float) -> dict[str, Correlation]:
-    """Labels every event of all runs as isolated, correlated or a cascade.
-
-    Args:
-        incidents: Incidents of all runs, in the order of their faults.
-        window_s: Faults closer than this that share a failure domain are joined, seconds.
-
-    Returns:
-        Incident id to its label; planned ends and preemptions have none.
-    """
-    events = [item for item in incidents if is_event(item) and item.fault_at is not None]
-    if not events:
-        return {}
-    grouping = group_incidents(
-        at_us=[item.fault_at or 0 for item in events],
-        domains=[_domains(item) for item in events],
-        run_ids=[item.run for item in events],
-        secondary=[item.secondary for item in events],
-        window_s=window_s,
-    )
-    first: dict[int, str] = {}
-    for item, group in zip(events, grouping.group, strict=True):
-        first.setdefault(group, item.id)
-    return {
-        item.id: Correlation(
-            incident=item.id,
-            label=label,
-            group=None if label == "isolated" else f"group-{first[group]}",
-            rule=grouping.rule,
-        )
-        for item, group, label in zip(events, grouping.group, grouping.label, strict=True)
-    }
-
-
-def _domains(incident: Incident) -> set[str]:
-    named = {name for name in incident.domains if name.split(":", 1)[0] in JOINING_DOMAINS}
-    return named | {f"node:{node}" for node in incident.nodes}
 
 
 @dataclass(frozen=True, slots=True)

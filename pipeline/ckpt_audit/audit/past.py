@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_audit import queries
-from ckpt_audit.audit.estimate import Observed, correlate, estimate
+from ckpt_audit.audit.correlation import Correlation
+from ckpt_audit.audit.estimate import Observed, estimate
 from ckpt_audit.audit.forecast import Side
 from ckpt_audit.facts import Epoch, Incident, Window
 from ckpt_audit.queries.base import FOREVER
@@ -34,7 +35,11 @@ class Past:
     """
 
     def __init__(
-        self, warehouse: Warehouse, window: Window, epochs: Sequence[Epoch], link_s: float
+        self,
+        warehouse: Warehouse,
+        window: Window,
+        epochs: Sequence[Epoch],
+        labels: Mapping[str, Correlation],
     ) -> None:
         """Remember where to read.
 
@@ -42,12 +47,12 @@ class Past:
             warehouse: With derived tables.
             window: The window.
             epochs: Of all runs, up to its end.
-            link_s: Faults closer than this that share a failure domain are joined, seconds.
+            labels: How incidents stand to others, by id.
         """
         self._warehouse = warehouse
         self._window = window
         self._epochs = epochs
-        self._link_s = link_s
+        self._labels = labels
         self._incidents: list[Incident] | None = None
 
     def of(self, run: str) -> Base | None:
@@ -70,7 +75,7 @@ class Past:
             for item in self._past_incidents()
             if item.run == run and item.fault_at is not None and item.fault_at >= stretch.start_at
         ]
-        labels = correlate(self._past_incidents(), self._link_s)
+        labels = self._labels
         observed = Observed(
             incidents=tuple(incidents),
             correlations={item.id: labels[item.id] for item in incidents if item.id in labels},

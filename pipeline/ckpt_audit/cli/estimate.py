@@ -9,6 +9,7 @@ import typer
 
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
+from ckpt_audit.cli.correlation_text import correlation_text
 from ckpt_audit.cli.estimate_table import TableOptions, estimate_table_command
 from ckpt_audit.cli.process_text import pooled_words, process_lines, projection_words, rate_words
 from ckpt_audit.cli.session import Session
@@ -144,6 +145,8 @@ def _text(data: ReportData, sizes: Sequence[int]) -> str:
             for size in sizes
         ]
         parts.append(facts(pairs))
+    if data.correlation is not None:
+        parts.append(correlation_text(data.correlation, data.suspects))
     return "\n\n".join(parts)
 
 

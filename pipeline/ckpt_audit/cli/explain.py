@@ -20,7 +20,8 @@ from ckpt_audit.units import US_PER_S, format_duration
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from ckpt_audit.audit.data import Correlation, ReportData, RunReport
+    from ckpt_audit.audit.correlation import Correlation
+    from ckpt_audit.audit.data import ReportData, RunReport
     from ckpt_audit.audit.story import MeanTimes
     from ckpt_audit.facts import Evidence, Incident
 

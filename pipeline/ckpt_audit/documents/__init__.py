@@ -15,7 +15,9 @@ from typing import Any
 from ckpt_audit import __version__
 from ckpt_audit.alerts.checks import CheckResult, State
 from ckpt_audit.audit.components import PartTest
-from ckpt_audit.audit.data import Correlation, LedgerLine, ReportData, RunReport
+from ckpt_audit.audit.correlation import Correlation
+from ckpt_audit.audit.data import LedgerLine, ReportData, RunReport
+from ckpt_audit.documents.correlation import correlation_section, suspects_section
 from ckpt_audit.documents.estimate import epoch_row, run_estimate
 from ckpt_audit.documents.process import fleet_section
 from ckpt_audit.facts import Finding, Incident, LedgerRow, Run, Source, Window
@@ -177,6 +179,8 @@ def estimate_document(data: ReportData, accelerators: Sequence[int] = ()) -> Jso
         "window": _window(data.window),
         "runs": [run_estimate(run, data) for run in data.runs],
         "fleet": fleet_section(data, tuple(accelerators)),
+        "correlation": correlation_section(data.correlation),
+        "suspects": suspects_section(data.suspects),
     }
     return document("estimate", body)
 

@@ -15,11 +15,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ckpt_audit.reliability.shrinkage import likeliest_shape
+
 Floats = NDArray[np.float64]
 CAUTION: Final = 1.353  # one-sided 95 % point: half the square of 1.645
-_LEAST, _MOST = 1e-3, 1e6
-_GOLDEN: Final = (math.sqrt(5.0) - 1.0) / 2.0
-_STEPS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def fleet_prior(
     if n.size < 2 or total == 0.0:
         return None
     pooled = total / float(e.sum())
-    shape = min(_shape(n, e, pooled, caution), total)
+    shape = min(likeliest_shape(n, e, pooled, caution), total)
     return Prior(shape, shape / pooled, origin)
 
 
@@ -153,35 +152,3 @@ def _counts(counts: Sequence[int], exposures: Sequence[float]) -> tuple[Floats, 
     if not (np.isfinite(e).all() and (e > 0.0).all() and (n >= 0.0).all()):
         raise ValueError("counts must be 0 or more, exposures positive and finite")
     return n, e
-
-
-def _shape(n: Floats, e: Floats, pooled: float, caution: float) -> float:
-    from scipy import special
-
-    def likelihood(log_shape: float) -> float:
-        a = math.exp(log_shape)
-        b = a / pooled
-        terms = special.gammaln(n + a) - special.gammaln(a)
-        terms += a * np.log(b / (b + e)) + n * np.log(e / (b + e))
-        return float(terms.sum())
-
-    low, high = math.log(_LEAST), math.log(_MOST)
-    for _ in range(_STEPS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        if likelihood(left) > likelihood(right):
-            high = right
-        else:
-            low = left
-        if high - low < 1e-9:
-            break
-    best = (low + high) / 2.0
-    if caution <= 0.0:
-        return math.exp(best)
-    level, low, high = likelihood(best) - caution, math.log(_LEAST), best
-    while high - low > 1e-6:
-        middle = (low + high) / 2.0
-        if likelihood(middle) < level:
-            low = middle
-        else:
-            high = middle
-    return math.exp(high)
