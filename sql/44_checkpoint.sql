@@ -403,10 +403,27 @@ refused AS (
     GROUP BY run, step
 ),
 
--- files count for the last save of a step, and against it when they are no older than it
+-- a folder holds one save of a step: the last that had begun when its files were written or seen
+latest AS (
+    SELECT
+        every_save.*,
+        row_number() OVER (
+            PARTITION BY every_save.run, every_save.step
+            ORDER BY
+                coalesce(
+                    every_save.captured_at <= coalesce(seen.written_at, seen.observed_at), FALSE
+                ) DESC,
+                every_save.captured_at DESC NULLS LAST,
+                every_save.attempt DESC,
+                every_save.seq DESC
+        ) = 1 AS is_latest
+    FROM every_save
+    LEFT JOIN seen ON every_save.run = seen.run AND every_save.step = seen.step
+),
+
 joined AS (
     SELECT
-        every_save.* EXCLUDE (loaded_at),
+        every_save.* EXCLUDE (loaded_at, is_latest),
         every_save.loaded_at,
         seen.folder_why,
         seen.folder_source_id,
@@ -415,6 +432,7 @@ joined AS (
         seen.folder_shards_at,
         coalesce(seen.bad_files, []) AS bad_files,
         CASE
+            -- bad since they were written; without that, known from when somebody looked
             WHEN every_save.loaded_at IS NULL AND seen.is_negative
                 THEN greatest(
                     coalesce(seen.written_at, seen.observed_at), coalesce(every_save.captured_at, 0)
@@ -427,8 +445,9 @@ joined AS (
         removed.source_id AS removed_source_id,
         removed.line_no AS removed_line,
         seen.missing_at
-    FROM every_save
-    LEFT JOIN seen ON every_save.run = seen.run AND every_save.step = seen.step
+    FROM latest AS every_save
+    LEFT JOIN seen
+        ON every_save.run = seen.run AND every_save.step = seen.step AND every_save.is_latest
     LEFT JOIN removed
         ON
             every_save.run = removed.run
@@ -447,7 +466,7 @@ graded AS (
     SELECT
         *,
         CASE
-            WHEN done_line IS NOT NULL AND folder_invalid_at IS NULL
+            WHEN done_line IS NOT NULL
                 THEN coalesce(durable_at, folder_marker_at, loaded_at)
             ELSE folder_marker_at
         END AS marker_at,
