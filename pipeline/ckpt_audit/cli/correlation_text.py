@@ -57,7 +57,8 @@ def _linked(found: Findings) -> str:
     tests = sum(test.tests for test in found.tests)
     kinds = ", ".join(dict.fromkeys(test.kind.replace("_", " ") for test in found.tests))
     links = "link" if n == 1 else "links"
-    words = f"{n} {links} in {tests} tests ({kinds}), at a false discovery rate of {found.level:.0%}"
+    rate = f"at a false discovery rate of {found.level:.0%}"
+    words = f"{n} {links} in {tests} tests ({kinds}), {rate}"
     if found.unplaced:
         words += f"; {found.unplaced} of {found.incidents} incidents name no node"
     return words
