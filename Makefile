@@ -71,8 +71,9 @@ calibration: $(STAMP) ## what the statistics promise against simulated truth: th
 bench: $(STAMP) ## speed, with the mix it was measured on
 	$(BIN)/python -m pytest -m bench -s tests/bench/bench_*.py
 
-example: $(STAMP) chromium ## make reports/example and docs/report.png anew from sample_data
+example: $(STAMP) chromium ## make reports/example and the pictures of docs/ anew
 	$(BIN)/ckpt-audit demo -o reports/example/report.html
+	$(BIN)/ckpt-audit --quiet model --c 4m --m 6h --d 5m --r 10m --what-if --figure docs/model.png >/dev/null
 	@browser=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
 	  && "$$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1500 \
 	     --screenshot="$(CURDIR)/docs/report.png" "file://$(CURDIR)/reports/example/report.html" >/dev/null 2>&1 \

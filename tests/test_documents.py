@@ -28,12 +28,14 @@ from ckpt_audit.documents import (
     runs_document,
     schema,
 )
-from ckpt_audit.documents.calculator import model_document
+from ckpt_audit.documents.calculator import model_document, shards_document
 from ckpt_audit.documents.incident_table import incident_table_document
 from ckpt_audit.documents.simulation import simulate_document
 from ckpt_audit.facts import Epoch, Lifetime
 from ckpt_audit.ingest.incident_table import IncidentTable, TableRow
+from ckpt_audit.model.adamw import check_replay
 from ckpt_audit.model.simulation import Constant, Policy, Scenario, simulate
+from ckpt_audit.model.torn import captured
 from tests.report.fixture_data import month
 
 HOUR_US = 3_600_000_000
@@ -54,9 +56,22 @@ def all_documents(data: ReportData) -> dict[str, Json]:
         "runs": runs_document(run.run for run in data.runs),
         "check": check_document(State.OK, checks),
         "model": model_document(240.0, 21600.0, 300.0, 600.0, intervals=[2700.0, 3600.0]),
+        "shards": torn(),
         "simulate": simulated(),
         "incident_table": tabled(),
     }
+
+
+def torn() -> Json:
+    """Three shards of two steps, one of which must not be undone."""
+    check = check_replay((0, 1), 0, elements=8)
+    return shards_document(
+        captured([5, 6, 6]),
+        guards={"a": 0.1, "b": 0.99, "c": None},
+        gradient_bytes=2.0,
+        state_bytes=12.0,
+        check=check,
+    )
 
 
 def tabled() -> Json:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpt_audit.cli.report import write_whole
+from ckpt_audit.cli.whole_file import write_whole
 from ckpt_audit.errors import CkptAuditError
 
 

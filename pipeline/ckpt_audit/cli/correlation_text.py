@@ -23,6 +23,9 @@ _NAMES = {
 }
 
 
+LEAST_Q = 0.001  # smaller ones are no different to a reader
+
+
 def correlation_text(found: Findings, suspects: Sequence[KindOfPart]) -> str:
     """Groups, M with and without them, windows, bursts and suspects, of all runs.
 
@@ -57,8 +60,9 @@ def _linked(found: Findings) -> str:
     tests = sum(test.tests for test in found.tests)
     kinds = ", ".join(dict.fromkeys(test.kind.replace("_", " ") for test in found.tests))
     links = "link" if n == 1 else "links"
-    rate = f"at a false discovery rate of {found.level:.0%}"
-    words = f"{n} {links} in {tests} tests ({kinds}), {rate}"
+    words = (
+        f"{n} {links} in {tests} tests ({kinds}), at a false discovery rate of {found.level:.0%}"
+    )
     if found.unplaced:
         words += f"; {found.unplaced} of {found.incidents} incidents name no node"
     return words
@@ -67,7 +71,7 @@ def _linked(found: Findings) -> str:
 def _group(group: Group) -> str:
     words = f"{', '.join(group.incidents)}: {group.rule}"
     if group.q is not None:
-        words += f" (q {group.q:.2g})"
+        words += f" (q {group.q:.2g})" if group.q >= LEAST_Q else f" (q below {LEAST_Q:g})"
     if group.root is not None:
         lead = format_duration(group.root.lead_s)
         words += f"; may have begun at {group.root.incident}, a sign of it {lead} before"

@@ -13,8 +13,9 @@ import typer
 
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import add_command
-from ckpt_audit.cli.report import FOLDER, Output, write_whole
+from ckpt_audit.cli.report import FOLDER, Output
 from ckpt_audit.cli.session import Session, read_text
+from ckpt_audit.cli.whole_file import write_whole
 from ckpt_audit.config import Config
 from ckpt_audit.config_load import load_config
 from ckpt_audit.windows import parse_month

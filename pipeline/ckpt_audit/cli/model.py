@@ -12,6 +12,7 @@ import typer
 from ckpt_audit.cli import model_options as o
 from ckpt_audit.cli.command import AsJson, add_command
 from ckpt_audit.cli.session import Session, split_list
+from ckpt_audit.cli.whole_file import write_whole
 from ckpt_audit.errors import UsageError
 from ckpt_audit.units import S_PER_MIN
 
@@ -37,8 +38,8 @@ def register(app: typer.Typer) -> None:
             "ckpt-audit model --c 4m --m 6h --d 5m --r 10m",
             "ckpt-audit model --c 1m --m 3h --interval 15m,20m,30m --json",
             "ckpt-audit model --c 4m --m 6h --accelerators 1024 --price 2 --what-if",
-            "ckpt-audit model --drain-steps 30 --tax 0.03 --step 7s --fleet-rate 2e-5 "
-            "--accelerators 16384",
+            "ckpt-audit model --drain-steps 30 --tax 0.03 --step 7s --m 3h",
+            "ckpt-audit model --c 1m --fleet-rate 2e-5 --accelerators 16384",
             "ckpt-audit model --from-month 2026-05 --run llama-70b --what-if --figure what-if.svg",
             "ckpt-audit model --shards captured.csv",
         ],
@@ -228,10 +229,9 @@ def _drain_notes(part: Json) -> list[str]:
         )
     else:
         why = f"overlapping drains need {said['bandwidth_factor']:.3g} times the bandwidth"
-    return [
-        f"{why}; with the bytes and one drain in flight the best is {kept['steps']} steps and "
-        f"{kept['goodput_exact']:.2%}, not {said['steps']} steps and {said['goodput_exact']:.2%}"
-    ]
+    best = f"{kept['steps']} steps and {kept['goodput_exact']:.2%}"
+    not_this = f"{said['steps']} steps and {said['goodput_exact']:.2%}"
+    return [f"{why}; with the bytes and one drain in flight the best is {best}, not {not_this}"]
 
 
 def _add_capacity(document: Json, accelerators: int, price: float | None) -> None:

@@ -116,7 +116,7 @@ def _measured(session: Session, given: Given) -> dict[str, float | None]:
         names = None if given.run is None else [given.run]
         data = workflow.load_report_data(warehouse, config, window, names)
     if len(data.runs) != 1:
-        found = ", ".join(one.run.name for one in data.runs) or "none"
+        found = ", ".join(one.run.run for one in data.runs) or "none"
         raise UsageError(f"--from-month needs one run, say which with --run: {found}")
     advice = data.runs[0].advice
     return {"c": advice.c_s, "m": advice.m_s, "d": advice.d_s, "r": advice.r_s}
@@ -224,8 +224,7 @@ def read_tiers(texts: list[str]) -> list[Tier]:
     from ckpt_audit.model.tiers import Tier
 
     return [
-        Tier(*(duration("--tier", part) for part in fields("--tier", text, 2, 4)))
-        for text in texts
+        Tier(*(duration("--tier", part) for part in fields("--tier", text, 2, 4))) for text in texts
     ]
 
 

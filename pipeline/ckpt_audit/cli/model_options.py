@@ -209,7 +209,7 @@ def counts(option: str, texts: Sequence[str]) -> list[int]:
     Raises:
         UsageError: One is none.
     """
-    if not all(text.isascii() and text.isdigit() and 0 < int(text[:15]) for text in texts):
+    if not all(text.isascii() and text.isdigit() and int(text[:15]) > 0 for text in texts):
         raise UsageError(f"{option}: {','.join(texts)!r} are no numbers of accelerators")
     return [int(text[:15]) for text in texts]
 

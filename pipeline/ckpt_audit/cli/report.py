@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.session import Session
-from ckpt_audit.errors import CkptAuditError
+from ckpt_audit.cli.whole_file import write_whole
 
 FOLDER = Path("reports")
 
@@ -88,38 +87,3 @@ def file_stem(label: str) -> str:
     ('2026-05', '2026-05-04_2026-05-11T1230')
     """
     return label.replace(" to ", "_").replace(" ", "T").replace(":", "")
-
-
-def write_whole(target: Path, text: str) -> None:
-    """Writes a file so that nobody ever sees half of it.
-
-    A symbolic link stays, and what it leads to is written. What is there and is no regular file (a
-    pipe, a device) is written into, since replacing would destroy it.
-
-    Args:
-        target: The file; its folder is made.
-        text: What it will hold.
-
-    Raises:
-        CkptAuditError: It cannot be written.
-    """
-    try:
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", newline="\n")
-        else:
-            _replace(target.resolve(), text)
-    except OSError as error:
-        raise CkptAuditError(f"cannot be written ({error.strerror})", str(target)) from None
-    except RuntimeError:  # from resolve, before Python 3.13
-        text = "cannot be written (its links lead in a circle)"
-        raise CkptAuditError(text, str(target)) from None
-
-
-def _replace(target: Path, text: str) -> None:
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)

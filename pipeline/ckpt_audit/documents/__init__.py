@@ -25,7 +25,7 @@ from ckpt_audit.units import US_PER_S, iso
 
 DOCUMENTS = (
     *("incidents", "estimate", "incident_table", "interval", "report", "check", "model"),
-    *("simulate", "runs"),
+    *("shards", "simulate", "runs"),
 )
 
 Json = dict[str, Any]

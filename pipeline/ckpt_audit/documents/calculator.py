@@ -318,9 +318,7 @@ def shards_document(
             }
         )
     windows = sorted({2, 4, 8, 16, 32, 64, snapshot.window} - {1})
-    growth = [
-        {"window_steps": w, **{t: staggered_traffic(w, t) for t in TARGETS}} for w in windows
-    ]
+    growth = [{"window_steps": w, **{t: staggered_traffic(w, t) for t in TARGETS}} for w in windows]
     return document(
         "shards",
         {
