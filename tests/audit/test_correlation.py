@@ -191,6 +191,12 @@ def test_several_nodes_of_a_leaf_at_once_are_correlated_though_one_incident() ->
     assert found.groups[0].rule == "3 nodes of leaf leaf1 within 2.0 s"
 
 
+def test_several_hosts_at_once_are_correlated_though_no_file_says_what_they_share() -> None:
+    found = _at_once((NODES[0], NODES[5], NODES[9], NODES[13], NODES[15]), 1.0, "node")
+    assert list(labels(found).values()) == ["correlated", "isolated", "isolated"]
+    assert found.groups[0].rule == "5 nodes of run a within 4.0 s"
+
+
 @pytest.mark.parametrize(
     ("nodes", "apart_s", "cause"),
     [
