@@ -44,6 +44,26 @@ WITH dated AS (
     WHERE raw_job.step_id = ''
 ),
 
+-- a job that is over had an end, also where the record does not know when: it ran for so long
+finished AS (
+    SELECT
+        * REPLACE (
+            coalesce(
+                ended_at,
+                CASE
+                    WHEN
+                        state NOT IN (
+                            '', 'RUNNING', 'PENDING', 'SUSPENDED', 'COMPLETING', 'CONFIGURING',
+                            'RESIZING', 'REQUEUE_HOLD', 'STOPPED', 'SIGNALING',
+                            'STAGE_OUT', 'SPECIAL_EXIT'
+                        )
+                        THEN started_at + elapsed_us
+                END
+            ) AS ended_at
+        )
+    FROM dated
+),
+
 record AS (
     SELECT
         *,
@@ -62,7 +82,7 @@ record AS (
             ),
             ''
         ) AS known_cluster
-    FROM dated
+    FROM finished
     WINDOW same_job AS (PARTITION BY job_id, coalesce(submitted_at, started_at))
 )
 

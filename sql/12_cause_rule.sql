@@ -50,6 +50,8 @@ FROM (
         'slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-05-01T00:00:00 DUE TO NODE FAILURE ***'),
     (24, 'accelerator_error', NULL, NULL, 'gpu', TRUE, FALSE,
         'RuntimeError: CUDA error: uncorrectable ECC error encountered'),
+    (54, 'accelerator_error', NULL, '(?i)illegal memory access|device-side assert|misaligned address|illegal instruction|invalid (argument|configuration|device function)', 'software', TRUE, FALSE,
+        'torch.AcceleratorError: CUDA error: an illegal memory access was encountered'),
     (26, 'accelerator_oom', NULL, NULL, 'oom', TRUE, FALSE, 'torch.OutOfMemoryError: CUDA out of memory.'),
     (28, 'traceback', 'DataLoader.*', NULL, 'data', TRUE, FALSE,
         'RuntimeError: DataLoader worker (pid 7) is killed by signal: Killed.'),
