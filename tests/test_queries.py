@@ -377,3 +377,62 @@ def test_the_lowest_grade_that_counts_is_configurable(grade: str, step: int) -> 
         assert [save.step for save in newest.values()] == [step]
         states = [save.state for save in queries.checkpoints(warehouse)]
         assert states == ["verified", "verified" if grade == "marker" else "committed"]
+
+
+def test_failure_domains_and_what_ran_on_them() -> None:
+    """Nodes of every stretch of up-time, cut to a moment, and the domains that hold them."""
+    with Warehouse.open(":memory:") as warehouse:
+        _two_runs().build(warehouse)
+        warehouse.execute(
+            "INSERT INTO raw_domain (source_id, line_no, node, kind, name) VALUES "
+            "(1, 1, 'n1', 'leaf', 'leaf1'), (1, 1, 'n2', 'leaf', 'leaf1'), "
+            "(1, 2, 'n1', 'leaf', 'leaf1')"
+        )
+        warehouse.execute(
+            "UPDATE attempt SET nodes = ['n1', 'n2'], save_root = '/fs/ckpt/llama', "
+            "settings = ['global_batch_size=8', 'release=7'] WHERE run = 'llama'"
+        )
+        spans = queries.node_spans(warehouse, DATA_END)
+        assert {(span.run, span.nodes, span.storage, span.versions) for span in spans} >= {
+            ("llama", ("n1", "n2"), "/fs", ("release=7",))
+        }
+        lives = queries.lifetimes(warehouse, DATA_END)
+        assert [(s.run, s.attempt, s.start_at, s.end_at) for s in spans] == [
+            (life.run, life.attempt, life.start_at, life.end_at) for life in lives
+        ]
+        cut = queries.node_spans(warehouse, spans[0].start_at + 1)
+        assert all(span.end_at <= spans[0].start_at + 1 for span in cut)
+        assert queries.memberships(warehouse) == [("leaf", "leaf1", "n1"), ("leaf", "leaf1", "n2")]
+        ids = {item.id for item in queries.incidents(warehouse)}
+        assert queries.line_steps(warehouse).keys() <= ids
+
+
+def test_first_signs_are_those_of_the_nodes_at_fault() -> None:
+    with Warehouse.open(":memory:") as warehouse:
+        _two_runs().build(warehouse)
+        (item, *_) = queries.incidents(warehouse)
+        (attempt,) = warehouse.rows(
+            "SELECT attempt FROM incident WHERE incident_id = $id", {"id": item.id}
+        )[0]
+        warehouse.execute("UPDATE incident SET nodes = ['n1', 'n2']")
+        warehouse.execute("DELETE FROM sign")
+        for node, at, is_before, is_sign in (
+            ("n1", 30, False, True),
+            ("n1", 20, False, True),
+            ("n1", 10, True, True),  # before the last step: a precursor
+            ("n2", 25, False, False),  # no sign of the fault itself
+            ("n3", 15, False, True),  # a node that is not at fault
+        ):
+            warehouse.execute(
+                "INSERT INTO sign BY NAME SELECT $run AS run, $attempt AS attempt, $node AS node, "
+                "$at AS logged_at, $is_before AS is_before, $is_sign AS is_sign",
+                {
+                    "run": item.run,
+                    "attempt": attempt,
+                    "node": node,
+                    "at": at,
+                    "is_before": is_before,
+                    "is_sign": is_sign,
+                },
+            )
+        assert queries.first_signs(warehouse) == {item.id: {"n1": 20}}

@@ -91,7 +91,7 @@ def test_a_leaf_that_strikes_two_runs_is_one_group() -> None:
     assert list(labels(found).values()) == ["correlated", "correlated", "isolated", "isolated"]
     (group,) = found.groups
     assert (group.runs, group.domains) == (("a", "b"), ("leaf:leaf4",))
-    assert group.rule == "leaf leaf4 twice within 60.0 s"
+    assert group.rule == "leaf4 twice within 60.0 s"
     # both kinds of part share the rate: 4 tests, 3 kinds, p from 3 events in 32,000 node-hours
     (link,) = group.links
     rate = 3 / 32_000
@@ -188,7 +188,13 @@ def _at_once(nodes: Sequence[str], apart_s: float, cause: str = "network") -> Fi
 def test_several_nodes_of_a_leaf_at_once_are_correlated_though_one_incident() -> None:
     found = _at_once(NODES[4:7], 1.0)
     assert list(labels(found).values()) == ["correlated", "isolated", "isolated"]
-    assert found.groups[0].rule == "3 nodes of leaf leaf1 within 2.0 s"
+    assert found.groups[0].rule == "3 nodes of leaf1 within 2.0 s"
+
+
+def test_several_hosts_at_once_are_correlated_though_no_file_says_what_they_share() -> None:
+    found = _at_once((NODES[0], NODES[5], NODES[9], NODES[13], NODES[15]), 1.0, "node")
+    assert list(labels(found).values()) == ["correlated", "isolated", "isolated"]
+    assert found.groups[0].rule == "5 nodes of run a within 4.0 s"
 
 
 @pytest.mark.parametrize(

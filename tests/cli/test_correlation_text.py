@@ -28,7 +28,7 @@ def test_a_group_is_told_with_its_rule_and_where_it_may_have_begun() -> None:
     assert "1 link in 6 tests (node, leaf, at once), at a false discovery rate of 10%" in said
     assert "1 of 3 incidents name no node" in said
     (line,) = [line for line in said.splitlines() if line.startswith("group ")]
-    assert "a-100.000, b-100.017: leaf leaf4 twice within 60.0 s (q below 0.001)" in line
+    assert "a-100.000, b-100.017: leaf4 twice within 60.0 s (q below 0.001)" in line
     assert line.endswith("may have begun at a-100.000, a sign of it 2.0 h before")
     rows = {line.split("  ")[0]: line.split() for line in said.splitlines()}
     assert rows["isolated alone"][2] == "1"

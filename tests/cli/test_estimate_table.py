@@ -34,6 +34,22 @@ def test_a_document_that_fits_its_schema(call: Call, tracker: str) -> None:
     assert found["trend"]["direction"] == "none"
 
 
+def test_a_node_that_fails_too_often_is_suspect(call: Call, tmp_path: Path) -> None:
+    """Eight of one node on days of their own; eight of another within an hour are one."""
+    rows = [f"2026-05-{day:02d} 01:00,bad" for day in range(1, 9)]
+    rows += [f"2026-05-20 01:{minute:02d},storm" for minute in range(8)]
+    rows += [f"2026-05-{day:02d} 12:00,n{day}" for day in range(1, 20)]
+    path = tmp_path / "tracker.csv"
+    path.write_text("\n".join(["start,node", *rows]))
+    words = ("estimate", "--table", str(path))
+    found = json.loads(call(*words, "--nodes", "100", "--json").out)
+    assert [(one["node"], one["incidents"]) for one in found["suspects"]] == [("bad", 8)]
+    assert found["suspects"][0]["expected"] == pytest.approx(28 / 100)
+    assert "bad 8 (0.3 expected)" in call(*words, "--nodes", "100").out
+    assert "not tested (that takes ten" in call(*words).out
+    assert json.loads(call(*words, "--json").out)["suspects"] is None
+
+
 def test_sentences_and_a_stretch(call: Call, tracker: str) -> None:
     called = call(
         *("estimate", "--table", tracker, "--since", "2026-05-08", "--until", "2026-05-22"),

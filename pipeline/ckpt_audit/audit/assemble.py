@@ -151,7 +151,9 @@ class _Facts:
         self, warehouse: Warehouse, end_at: int, window_s: float
     ) -> tuple[Findings, tuple[KindOfPart, ...]]:
         """Which failures of all runs belong together, and which parts have too many."""
-        events = [item for item in self.past_incidents if is_event(item) and item.fault_at]
+        events = [
+            item for item in self.past_incidents if is_event(item) and item.fault_at is not None
+        ]
         domains = Domains(queries.node_spans(warehouse, end_at), queries.memberships(warehouse))
         runs = {item.run for item in self.past_epochs}
         found = correlate(

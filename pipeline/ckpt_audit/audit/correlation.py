@@ -262,7 +262,8 @@ def _group(
 
 def _reason(named: NamedLink) -> str:
     link = named.link
-    where = link.domain.replace(":", " ", 1)
+    kind, name = link.domain.split(":", 1)
+    where = name if name.startswith(kind) else f"{kind} {name}"
     gap = format_duration(link.gap_s)
     if link.kind == "at_once":
         return f"{link.n} nodes of {where} within {gap}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ckpt_audit.audit.suspects import FEWEST
 from ckpt_audit.ingest.incident_table import IncidentTable, TableRow
 from ckpt_audit.reliability.change_point import ChangePoint, change_point
 from ckpt_audit.reliability.dispersion import Dispersion, dispersion, robust_mean_time
@@ -21,6 +22,7 @@ from ckpt_audit.reliability.fits import LawFits, fit_laws
 from ckpt_audit.reliability.power_law import PowerLaw, power_law
 from ckpt_audit.reliability.rate import MeanTime, Rate, mean_time, per_1000_acc_h
 from ckpt_audit.reliability.sample import Sample, summarise
+from ckpt_audit.reliability.suspects import find_suspects
 from ckpt_audit.reliability.trend import Trend, trend
 from ckpt_audit.units import S_PER_H
 
@@ -52,6 +54,24 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
+class SuspectNode:
+    """A node with more incidents than chance gives one of so many.
+
+    Attributes:
+        node: Its name.
+        incidents: Those close together are one.
+        expected: If all nodes failed alike.
+        p, q: Chance of as many, and false discovery rate at which it is called suspect.
+    """
+
+    node: str
+    incidents: int
+    expected: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True, slots=True)
 class TableEstimate:
     """What a table of incidents says.
 
@@ -69,6 +89,8 @@ class TableEstimate:
         chain: Incidents joined where close.
         causes: By class.
         repair: Durations of repairs, seconds.
+        suspects: The least likely first; None without a number of nodes, with fewer than ten
+            incidents, or with more nodes in the table than there are.
     """
 
     table: IncidentTable
@@ -88,6 +110,7 @@ class TableEstimate:
     chain: Chain
     causes: tuple[CauseRate, ...]
     repair: Sample
+    suspects: tuple[SuspectNode, ...] | None = None
 
 
 def estimate_table(
@@ -139,7 +162,29 @@ def estimate_table(
         chain=_chain(clock, length, chain_s),
         causes=_causes(kept, length),
         repair=summarise([row.end_s - row.start_s for row in kept if row.end_s is not None]),
+        suspects=_suspects(kept, nodes, chain_s),
     )
+
+
+def _suspects(
+    rows: Sequence[TableRow], nodes: int | None, window: float
+) -> tuple[SuspectNode, ...] | None:
+    """Take every node as watched all the time, and what is close on one node as one incident."""
+    starts: dict[str, list[float]] = {}
+    for row in rows:
+        if row.node is not None:
+            starts.setdefault(row.node, []).append(row.start_s)
+    names = sorted(starts)
+    counts = [int(_firsts(np.sort(starts[name]), window).size) for name in names]
+    if not nodes or nodes < max(2, len(names)) or sum(counts) < FEWEST:
+        return None
+    found = find_suspects(counts + [0] * (nodes - len(names)), np.ones(nodes))
+    suspects = [
+        SuspectNode(name, counts[i], float(found.expected[i]), float(found.p[i]), float(found.q[i]))
+        for i, name in enumerate(names)
+        if found.suspect[i]
+    ]
+    return tuple(sorted(suspects, key=lambda one: (one.p, one.node)))
 
 
 def _chain(clock: Floats, length: float, window: float) -> Chain:

@@ -7,7 +7,8 @@ Kinds of link are tested beside each other, and share the false discovery rate e
 * two incidents of one wide domain (all of the storage, the release that everything runs) only
   where the cause of both fits it;
 * a run whose program failed again at the step where it had failed before;
-* one incident that struck several nodes of one narrow domain at once.
+* one incident that struck several nodes of one narrow domain at once, or of no common one where
+  hosts themselves failed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ckpt_audit.units import US_PER_S
 # causes that a wide domain of a kind explains
 FITS: Final = {"storage": "storage", "version": "software", "leaf": "network", "switch": "network"}
 _AT_ONCE = frozenset({"network", "node", "gpu", "host_memory"})  # faults of parts, not of programs
+_OF_HOSTS = frozenset({"node", "host_memory"})  # of these no other node shows the like by infection
 # faults that a step can bring about; a part that breaks early after a restart, as in a cascade, is
 # near to the step of the failure before by that alone
 _OF_PROGRAM = frozenset({"software", "data", "oom", "unknown"})
@@ -271,7 +273,7 @@ def _repeat(given: Evidence, first: int, second: int, rate: float) -> Link | Non
 
 def _struck(given: Evidence) -> bool:
     """Whether any event could show several nodes at once."""
-    return any(kind in given.domains.kinds for kind in PARTS[1:]) and any(
+    return "node" in given.domains.kinds and any(
         item.nodes and item.cause in _AT_ONCE for item in given.events
     )
 
@@ -293,8 +295,12 @@ def _at_once(given: Evidence) -> _Level | None:
 
 
 def _rates(given: Evidence) -> dict[str, float]:
-    """Rate of each domain with parts, shrunk, per node-second."""
-    rates: dict[str, float] = {}
+    """Rate of each domain with parts, shrunk, and of all nodes, per node-second."""
+    placed = sum(
+        bool(item.nodes) and not follows
+        for item, follows in zip(given.events, given.is_follower, strict=True)
+    )
+    rates = {"all": placed / given.domains.total_s}
     for name in PARTS[1:]:
         kind = given.domains.kinds.get(name)
         if kind is None:
@@ -328,10 +334,13 @@ def _several(given: Evidence, place: int, rates: Mapping[str, float]) -> Link | 
         for n, name in held
         if n < len(span.nodes) and given.domains.holds_all(name, item.nodes)
     ]
+    if item.cause in _OF_HOSTS and not fits:
+        fits = [(float(len(span.nodes)), f"run:{item.run}")]
     if len(near) < 2 or not fits:
         return None
     n, name = min(fits)
-    expected = rates[name] * max(0.0, n - 1.0) * given.window_s
+    rate = rates[name] if name in rates else rates["all"]
+    expected = rate * max(0.0, n - 1.0) * given.window_s
     gap_s = (max(near) - first_at) / US_PER_S
     p = burst_p(expected, len(near) - 1)
     return Link(place, place, "at_once", name, gap_s, p, 1.0, len(near))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ckpt_audit.cli.session import Session
     from ckpt_audit.ingest.incident_table import IncidentTable
 
+_MOST = 10  # suspects that are shown
+
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
@@ -126,11 +128,23 @@ def table_text(found: TableEstimate) -> str:
         ("law of the gaps", _law(found)),
         ("causes", _causes(found)),
         ("repair", _repair(found)),
+        ("suspects", _suspects(found)),
         ("columns", ", ".join(f"{field}={name}" for field, name in table.columns.items())),
     ]
     if table.n_rejected:
         pairs.append(("left out", f"{table.n_rejected:,} rows whose moment cannot be read"))
     return facts(pairs)
+
+
+def _suspects(found: TableEstimate) -> str:
+    if found.suspects is None:
+        return "not tested (that takes ten incidents, and --nodes of at least those in the table)"
+    shown = [
+        f"{one.node} {one.incidents} ({one.expected:.1f} expected)"
+        for one in found.suspects[:_MOST]
+    ]
+    left = len(found.suspects) - len(shown)
+    return ", ".join(shown) + (f", {left} more" if left > 0 else "") if shown else "none"
 
 
 def _chain(found: TableEstimate) -> str:

@@ -85,14 +85,27 @@ def schema(name: str) -> Json:
 
 
 def plain(value: Any) -> Any:
-    """Rounds numbers to millionths and makes null of what JSON has no word for."""
+    """Rounds numbers to millionths and makes null of what JSON has no word for.
+
+    Small p and q values keep six digits: none of them is 0.
+
+    >>> plain({"p": 1.234567891e-9, "gap_s": 1.2e-9})
+    {'p': 1.23457e-09, 'gap_s': 0.0}
+    """
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {
+            key: float(f"{inner:.6g}") if _is_small(key, inner) else plain(inner)
+            for key, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     return value
+
+
+def _is_small(key: object, value: object) -> bool:
+    return key in ("p", "q") and isinstance(value, float) and 0.0 < value < 1e-3
 
 
 def _window(window: Window) -> Json:

@@ -83,5 +83,6 @@ def incident_table_document(name: str, found: TableEstimate) -> Json:
             "p99_s": found.repair.p99,
             "max_s": found.repair.max,
         },
+        "suspects": None if found.suspects is None else [asdict(one) for one in found.suspects],
     }
     return document("incident_table", body)
