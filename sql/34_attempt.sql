@@ -65,7 +65,7 @@
 -- column save_root: folder of all the checkpoints that it saves to
 -- column load_root: folder of all the checkpoints that it loads from
 -- column settings: what it says of its configuration, as name=value
--- column is_overwritten: its log was begun anew by a later one, and it ran for long enough to have done steps
+-- column is_unlogged: its log is gone, and it ran for long enough to have done steps: a later start of its job began the log anew, or the next one resumed from beyond what was seen
 -- column epoch: counts the stretches of the run with one configuration, from 1
 -- column epoch_why: what changed where an epoch begins, in words, else null
 WITH described AS (
@@ -206,14 +206,28 @@ SELECT
     attempt_seen.*,
     coalesce(
         attempt_seen.source_id IS NULL
-        AND max(attempt_seen.source_id) OVER (
-            PARTITION BY attempt_seen.run, attempt_seen.job_id
-            ORDER BY attempt_seen.attempt
-            ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-        ) IS NOT NULL
+        AND (
+            max(attempt_seen.source_id) OVER (
+                PARTITION BY attempt_seen.run, attempt_seen.job_id
+                ORDER BY attempt_seen.attempt
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            ) IS NOT NULL
+            OR first_value(attempt_seen.loaded_step IGNORE NULLS) OVER (
+                PARTITION BY attempt_seen.run
+                ORDER BY attempt_seen.attempt
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            ) > coalesce(
+                max(attempt_seen.last_step) OVER (
+                    PARTITION BY attempt_seen.run
+                    ORDER BY attempt_seen.attempt
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ),
+                0
+            )
+        )
         AND attempt_seen.alloc_end_at - attempt_seen.alloc_start_at > quickest.start_us,
         FALSE
-    ) AS is_overwritten,
+    ) AS is_unlogged,
     coalesce(
         last_value(numbered.epoch IGNORE NULLS) OVER (
             PARTITION BY attempt_seen.run ORDER BY attempt_seen.attempt

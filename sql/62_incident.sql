@@ -205,7 +205,7 @@ tried AS (
         returned.run,
         returned.incident,
         count(later.attempt) AS n_retries,
-        coalesce(bool_or(later.is_overwritten), FALSE) AS is_hidden,
+        coalesce(bool_or(later.is_unlogged), FALSE) AS is_hidden,
         any_value(greatest(back_span.from_at, ending.detected_at) - ending.detected_at) AS wait_us,
         coalesce(
             sum(

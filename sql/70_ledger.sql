@@ -56,7 +56,7 @@ bound AS (
             ELSE 'startup'
         END AS begin_bucket,
         coalesce(after_incident.resume_step > after_incident.reached_step, FALSE)
-        OR sized.is_overwritten AS is_hidden
+        OR sized.is_unlogged AS is_hidden
     FROM sized
     INNER JOIN span ON sized.run = span.run AND sized.attempt = span.attempt
     LEFT JOIN ending ON sized.run = ending.run AND sized.attempt = ending.attempt

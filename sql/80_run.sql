@@ -21,7 +21,7 @@
 -- column target_step: where it is complete
 -- column allocated_us: sum of the allocations
 -- column n_unrecorded: executions of which the records say nothing, though they tell of others in the same log
--- column n_overwritten: executions that may have done steps, and whose log a later start began anew
+-- column n_unlogged: executions that may have done steps, and whose log is gone
 -- column configured_steps: configured interval in steps; as the program says where it is not set
 -- column configured_us: configured interval in time, null when not set
 -- column is_interval_found: the configured interval stands in the log, not in the configuration
@@ -63,7 +63,7 @@ SELECT
             WHERE other.job_key IS NOT NULL AND other.source_id IS NOT NULL
         )
     ) AS n_unrecorded,
-    count(*) FILTER (WHERE attempt.is_overwritten) AS n_overwritten,
+    count(*) FILTER (WHERE attempt.is_unlogged) AS n_unlogged,
     coalesce(
         any_value(run_setting.configured_interval_steps),
         CASE

@@ -189,11 +189,11 @@ SELECT
     'job ' || attempt.job_id || ' (' || attempt.state
     || ') left no log that was read; '
     || CASE
-        WHEN attempt.is_overwritten
+        WHEN attempt.is_unlogged
             THEN
-                'a later start of the job began the log anew, and it ran for long enough to have '
-                || 'done steps: what it did and how it ended is in no figure; let requeued jobs '
-                || 'append to their log (#SBATCH --open-mode=append)'
+                'it ran for long enough to have done steps, and what it did and how it ended is in '
+                || 'no figure: read its log; where a later start of the job began it anew, let '
+                || 'requeued jobs append (#SBATCH --open-mode=append)'
         ELSE 'it counts as an attempt that did no step'
     END,
     attempt.alloc_end_at - attempt.alloc_start_at,

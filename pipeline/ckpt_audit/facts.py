@@ -78,7 +78,7 @@ class Run:
     allocated_us: int
     missing: tuple[str, ...] = ()
     n_unrecorded: int = 0  # executions that the records leave out, though their log shows them
-    n_overwritten: int = 0  # executions that may have done steps, and whose log was begun anew
+    n_unlogged: int = 0  # executions that may have done steps, and whose log is gone
     epochs: tuple[Epoch, ...] = ()
 
 

@@ -284,7 +284,7 @@ def _incident(played: PlayedRun, chains: list[Chain], place: int) -> Incident:
         None if resume is None else last.number - resume, chain.lost_us,
         ending.detected_at - ending.fault_at if ending.kind == "failure" else None, recovery,
         ended.act.restart if ended.act else "job",
-        not _is_overwritten(played, ended),
+        not _is_unlogged(played, ended),
     )  # fmt: skip
 
 
@@ -294,12 +294,12 @@ def _kind(run: PlayedRun, chain: Chain) -> str:
     That a person went back to an older checkpoint shows only in what the next attempt loads.
     """
     resumed = chain.resumed
-    if chain.ending.kind == "operator_rollback" and resumed and _is_overwritten(run, resumed):
+    if chain.ending.kind == "operator_rollback" and resumed and _is_unlogged(run, resumed):
         return "planned"
     return chain.ending.kind
 
 
-def _is_overwritten(run: PlayedRun, attempt: Try) -> bool:
+def _is_unlogged(run: PlayedRun, attempt: Try) -> bool:
     """Whether a later attempt of the same job began the log anew."""
     mine = run.allocations.index(attempt.allocation)
     return any(
@@ -334,5 +334,5 @@ def _run_truth(run: PlayedRun, dump_at: int) -> Truth:
         sum(totals.values()),
         len(run.tries),
         sum(not attempt.steps for attempt in run.tries),
-        not any(_is_overwritten(run, attempt) for attempt in run.tries),
+        not any(_is_unlogged(run, attempt) for attempt in run.tries),
     )

@@ -132,7 +132,7 @@ class _Facts:
             checkpoints=tuple(item for item in self.checkpoints if item.run == run),
             launches=self.launches.get(run, (0, 0)),
             n_unrecorded=whose.n_unrecorded,
-            n_overwritten=whose.n_overwritten,
+            n_unlogged=whose.n_unlogged,
             epochs=tuple(item for item in self.epochs if item.run == run),
         )
 

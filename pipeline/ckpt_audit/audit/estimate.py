@@ -54,7 +54,7 @@ class Observed:
     checkpoints: tuple[Checkpoint, ...]
     launches: tuple[int, int]
     n_unrecorded: int = 0
-    n_overwritten: int = 0
+    n_unlogged: int = 0
     epochs: tuple[Epoch, ...] = ()
 
     @property
@@ -183,12 +183,12 @@ def _refusal(observed: Observed) -> str | None:
     """Why no M is given: failures may be missing from what was read, and nobody knows how many."""
     if observed.n_unrecorded:
         return INCOMPLETE
-    unseen = observed.n_overwritten
+    unseen = observed.n_unlogged
     if unseen > MOST_UNSEEN * sum(is_event(item) for item in observed.incidents):
         starts = "1 start" if unseen == 1 else f"{unseen} starts"
         return (
-            f"logs incomplete: {starts} may have done steps, and a requeue began the log anew; let "
-            "it append with #SBATCH --open-mode=append"
+            f"logs incomplete: {starts} may have done steps and left no log that was read; where a "
+            "requeue began it anew, let it append with #SBATCH --open-mode=append"
         )
     return None
 

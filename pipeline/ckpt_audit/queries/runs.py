@@ -34,7 +34,7 @@ def runs(warehouse: Warehouse) -> list[Run]:
             allocated_us=row["allocated_us"] or 0,  # all of it may be excluded
             missing=_missing(row, has_topology, has_kernel),
             n_unrecorded=row["n_unrecorded"],
-            n_overwritten=row["n_overwritten"],
+            n_unlogged=row["n_unlogged"],
             epochs=tuple(epoch for epoch in found if epoch.run == row["run"]),
         )
         for row in dicts(warehouse, "SELECT * FROM run ORDER BY run")
@@ -58,8 +58,8 @@ def _missing(row: dict[str, Any], has_topology: bool, has_kernel: bool) -> tuple
         missing.append("scheduler records: the log's span stands for the allocation")
     if row["n_unrecorded"]:
         missing.append("records of requeued jobs: take them with sacct --duplicates")
-    if row["n_overwritten"]:
-        missing.append("logs that a requeue began anew: use #SBATCH --open-mode=append")
+    if row["n_unlogged"]:
+        missing.append("logs of starts that may have done steps (a requeue begins a log anew)")
     if row["n_without_log"]:
         n = row["n_without_log"]
         missing.append(f"log of {n} job" + ("" if n == 1 else "s"))
