@@ -81,6 +81,7 @@ def loaded(facts: ReportData, monkeypatch: pytest.MonkeyPatch) -> list[tuple[obj
     monkeypatch.setattr(workflow, "whole_window", lambda *_: facts.window)
     monkeypatch.setattr(workflow, "recent_window", lambda *_: facts.window)
     monkeypatch.setattr(workflow, "load_report_data", lambda *_: facts)
+    monkeypatch.setattr(workflow, "load_check_data", lambda *_: facts)
     monkeypatch.setattr(workflow, "unread_sources", lambda *_: [])
     monkeypatch.setattr(workflow, "load_runs", lambda *_: [run.run for run in facts.runs])
     monkeypatch.setattr(workflow, "refused_runs", lambda *_: [])

@@ -106,7 +106,7 @@ def test_check_is_3_on_an_unexpected_error(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(workflow, "load_report_data", fail)
+    monkeypatch.setattr(workflow, "load_check_data", fail)
     with pytest.raises(SystemExit) as caught:
         call("check")
     assert caught.value.code == 3
@@ -130,6 +130,7 @@ def test_interrupted_is_130(call: Call, loaded: object, monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(workflow, "load_report_data", interrupt)
+    monkeypatch.setattr(workflow, "load_check_data", interrupt)
     assert call("estimate").code == 130
     assert call("check").code == 130
 

@@ -91,6 +91,7 @@ def test_an_error_after_ctrl_c_is_130(
         raise error
 
     monkeypatch.setattr(workflow, "load_report_data", interrupt)
+    monkeypatch.setattr(workflow, "load_check_data", interrupt)
     called = call(words)
     assert (called.code, called.out, called.err) == (130, "", "interrupted\n")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -173,16 +173,17 @@ class _Facts:
         return found, suspects_of(events, group_of, domains)
 
 
-def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
+def _run_report(facts: _Facts, run: Run, config: Config, *, with_forecasts: bool) -> RunReport:
     observed = facts.observed(run)
     measured = estimate(observed, facts.processes.get(run.run))
     cadence = facts.cadences[run.run]
     rows = tuple(row for row in facts.ledger if row.run == run.run)
     calendar_h = sum(row.observed_us for row in observed.calendar) / US_PER_S / S_PER_H
     window = Side(observed, measured, cadence, rows)
-    base = facts.past.of(run.run)
+    base = facts.past.of(run.run) if with_forecasts else None
     parts, reasons = compare(base.side, window) if base else ((), ())
-    expected = forecasts(base.side if base else window, window, facts.charged)
+    before = base.side if base else window
+    expected = forecasts(before, window, facts.charged) if with_forecasts else {}
     return RunReport(
         run=run,
         incidents=observed.incidents,
@@ -205,7 +206,12 @@ def _run_report(facts: _Facts, run: Run, config: Config) -> RunReport:
 
 
 def assemble(
-    warehouse: Warehouse, window: Window, config: Config, runs: Sequence[str] | None = None
+    warehouse: Warehouse,
+    window: Window,
+    config: Config,
+    runs: Sequence[str] | None = None,
+    *,
+    with_forecasts: bool = True,
 ) -> ReportData:
     """Everything that a report of a window says.
 
@@ -214,6 +220,7 @@ def assemble(
         window: The month or other stretch.
         config: The configuration.
         runs: Only these runs; None for all that have time or incidents in the window.
+        with_forecasts: Say what was expected of the window, too.
     """
     facts = _Facts(warehouse, window, config)
     present = {row.run for row in facts.calendar} | {item.run for item in facts.incidents}
@@ -223,7 +230,9 @@ def assemble(
         if (run.run in runs if runs is not None else run.run in present)
     ]
     as_of = queries.as_of(warehouse) or window.start_at
-    reports = tuple(_run_report(facts, run, config) for run in chosen)
+    reports = tuple(
+        _run_report(facts, run, config, with_forecasts=with_forecasts) for run in chosen
+    )
     return ReportData(
         window=window,
         complete=as_of >= window.end_at,

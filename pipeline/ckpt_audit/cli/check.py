@@ -51,7 +51,7 @@ def check(
             window = workflow.recent_window(warehouse)
         else:
             window = workflow.choose_window(warehouse, config, session.now, month)
-        data = workflow.load_report_data(warehouse, config, window, run)
+        data = workflow.load_check_data(warehouse, config, window, run)
         unread = workflow.unread_sources(warehouse)
     results = run_checks(data, session.now, config.thresholds, unread)
     state = worst(results)
