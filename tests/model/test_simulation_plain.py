@@ -223,7 +223,9 @@ def worlds(draw: st.DrawFn) -> tuple[Scenario, Policy]:
     two_tiers = draw(st.booleans())
     classes = (FailureClass(0.8), FailureClass(0.2, 1, draw(st.integers(0, 3))))
     mean = draw(st.floats(100.0, 2000.0))
-    law = draw(st.sampled_from([Exponential(mean), Weibull(mean, 0.7), Constant(mean)]))
+    # a failure at the very moment of a save comes before or after it by the last bit: left out
+    constant = Constant(mean * 1.000123457)
+    law = draw(st.sampled_from([Exponential(mean), Weibull(mean, 0.7), constant]))
     cost = draw(seconds)
     save = Lognormal(cost, 0.7) if cost and draw(st.booleans()) else Constant(cost)
     intervals = draw(st.lists(st.floats(20.0, 400.0), min_size=1, max_size=3))
