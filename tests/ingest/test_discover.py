@@ -88,6 +88,14 @@ def test_a_closed_folder_is_a_problem(tree: Path) -> None:
     assert [item.problem for item in found] == [None, None, "Permission denied"]
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+def test_a_device_that_never_ends_is_not_read() -> None:
+    (found,) = discover(["/dev/zero"])
+    assert found.problem is not None
+    assert "a device, which may never end" in found.problem
+    assert not found.is_stream
+
+
 def test_special_files(tree: Path) -> None:
     os.mkfifo(tree / "pipe")
     stranger = Found("pipe", is_named=False, problem="not a regular file", is_stranger=True)

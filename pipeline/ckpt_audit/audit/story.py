@@ -129,6 +129,9 @@ def _return(incident: Incident, say: Say) -> list[str]:
         told.append(f"It came back {where}.")
     else:
         told.append(f"It resumed from step {incident.resume_step:,}, {where}.")
+        newest = incident.verified_step
+        if newest is not None and newest > incident.resume_step:
+            told.append(f"It passed over step {newest:,}, which was known to be good then.")
     told.append(f"Its first step was complete at {say(incident.first_step_at)}.")
     parts = [
         (name, value)

@@ -88,8 +88,10 @@ def _one(path: str, is_named: bool) -> Iterator[Found]:
         yield from _walk(Path(path), root, {root}, is_named=is_named)
     elif stat.S_ISREG(mode):
         yield Found(path, is_named)
-    elif is_named and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
+    elif is_named and stat.S_ISFIFO(mode):
         yield Found(path, is_named, is_stream=True)
+    elif is_named and stat.S_ISCHR(mode):
+        yield Found(path, is_named, problem="a device, which may never end; - is standard input")
     elif is_named:
         yield Found(path, is_named, problem="neither a file nor a folder")
     else:
