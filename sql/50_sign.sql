@@ -146,7 +146,8 @@ node_line AS (
         node_state.started_at AS onset_at,
         node_state.started_at AS low,
         node_state.started_at AS high,
-        coalesce(node_state.started_at < host.last_step_at, FALSE) AS is_before,
+        -- such records tell whole seconds: within the second of the last step it came after it
+        coalesce(node_state.started_at + 999999 < host.last_step_at, FALSE) AS is_before,
         CASE
             -- down before the end it is a cause; later it may be what somebody made of it
             WHEN

@@ -67,7 +67,7 @@ def test_tells_the_story_in_order(incident: Incident) -> None:
         "10.0 min later, a watchdog gave up",
         "It counts as a failure.",
         "2 tries to come back failed, for 5.0 min in all",
-        "It resumed from step 1,100, from storage. It passed over step 1,150, which was known to be",
+        "It resumed from step 1,100, from storage. It passed over step 1,150, which was known",
         "It cost 2.2 h and 100 steps: lost work 100.0 min, detection 10.0 min, recovery 22.3 min",
     )
     places = [told.find(part) for part in parts]
