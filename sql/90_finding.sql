@@ -410,6 +410,32 @@ FROM correction
 WHERE correction.ordinal IN (SELECT used_correction.ordinal FROM used_correction)
 UNION ALL
 SELECT
+    'correction_ambiguous',
+    meant.stop_id,
+    correction.place || ': several ends are at step ' || meant.last_step || ', and their ids count '
+    || 'them in order; ' || meant.stop_id || ' is that of job ' || own.job_id
+    || ': look whether it is the one that is meant, logs that were read later may come before it',
+    NULL,
+    NULL,
+    NULL
+FROM correction
+INNER JOIN ending AS meant ON correction.incident = meant.stop_id
+INNER JOIN attempt AS own ON meant.run = own.run AND meant.attempt = own.attempt
+WHERE
+    correction.ordinal IN (SELECT used_correction.ordinal FROM used_correction)
+    AND EXISTS (
+        SELECT 1
+        FROM ending AS other
+        INNER JOIN attempt AS tried
+            ON other.run = tried.run AND other.attempt = tried.attempt
+        WHERE
+            other.run = meant.run
+            AND other.last_step = meant.last_step
+            AND other.stop_id <> meant.stop_id
+            AND tried.job_id <> own.job_id
+    )
+UNION ALL
+SELECT
     'correction_unused',
     left(coalesce(one.incident, one.run, 'all runs'), 200),
     one.place || ': this correction (' || one.action || ') '
