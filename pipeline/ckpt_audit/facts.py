@@ -181,6 +181,7 @@ class Checkpoint:
     commit_s: float | None = None  # from its begin to durable
     deleted_at: int | None = None
     excluded: bool = False
+    tier: str = "remote"  # local or remote
 
 
 @dataclass(frozen=True, slots=True)

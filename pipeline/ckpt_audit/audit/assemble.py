@@ -9,6 +9,7 @@ from ckpt_audit import __version__, queries
 from ckpt_audit.audit.advice import IntervalAdvice, recommend_interval
 from ckpt_audit.audit.assumptions import Assumption
 from ckpt_audit.audit.correlation import Findings, History, correlate
+from ckpt_audit.audit.cost_laws import cost_laws
 from ckpt_audit.audit.data import ReportData, RunEstimate, RunReport
 from ckpt_audit.audit.domains import Domains
 from ckpt_audit.audit.estimate import Observed, estimate, is_event, members
@@ -201,6 +202,7 @@ def _run_report(facts: _Facts, run: Run, config: Config, *, with_forecasts: bool
         price_per_acc_h=config.price_for(run.run),
         epochs=tuple(item for item in facts.epochs if item.run == run.run),
         parts=parts,
+        costs=cost_laws(observed) if with_forecasts else (),
         base_from_at=base.from_at if base else None,
     )
 

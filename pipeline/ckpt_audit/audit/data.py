@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ckpt_audit.audit.advice import IntervalAdvice
 from ckpt_audit.audit.components import PartTest
@@ -26,8 +27,12 @@ from ckpt_audit.facts import (
     UpTime,
     Window,
 )
+from ckpt_audit.reliability.cost_law import CostLaw
 from ckpt_audit.reliability.rate import MeanTime
 from ckpt_audit.reliability.sample import Sample
+
+Cost = Literal["c", "d", "r"]
+By = Literal["tier", "detector", "stage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +118,34 @@ class RunEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedLaw:
+    """The law of one cost.
+
+    Attributes:
+        cost: exposed cost of a save, time until noticed, or time until training goes on.
+        by: what its values have in common; None for all of them.
+        key: which one.
+        law: of the values in order of time, seconds.
+        shift_at: when the first value after the likeliest change was seen, UTC us; None where no
+            change is significant.
+        timeout_s: configured wait that most of the values equal; None but for a detector.
+    """
+
+    cost: Cost
+    by: By | None
+    key: str | None
+    law: CostLaw
+    shift_at: int | None
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """All about one run in the window.
 
     Attributes:
         parts: Each part of its loss against the time before; empty where that is too little.
+        costs: Laws of C, D and R.
         base_from_at: From when on the time before counts, or None where nothing is predicted
             from it.
     """
@@ -138,6 +166,7 @@ class RunReport:
     price_per_acc_h: float | None
     epochs: tuple[Epoch, ...] = ()
     parts: tuple[PartTest, ...] = ()
+    costs: tuple[NamedLaw, ...] = ()
     base_from_at: int | None = None
 
 

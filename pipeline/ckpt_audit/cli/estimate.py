@@ -10,6 +10,7 @@ import typer
 from ckpt_audit import workflow
 from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_command
 from ckpt_audit.cli.correlation_text import correlation_text
+from ckpt_audit.cli.cost_text import cost_lines
 from ckpt_audit.cli.estimate_table import TableOptions, estimate_table_command
 from ckpt_audit.cli.process_text import pooled_words, process_lines, projection_words, rate_words
 from ckpt_audit.cli.session import Session
@@ -169,6 +170,7 @@ def _run(run: RunReport, fleet: Fleet | None) -> str:
             f"{run.run.run} ({run.run.n_accelerators or 'unknown'} accelerators)",
             estimate.refusal or table(headers, means, " >>>>>"),
             table(["cost", "n", "median", "mean", "p90", "max"], costs, " >>>>>"),
+            *([facts(told)] if (told := cost_lines(run.costs)) else []),
             launches,
             *([facts(process)] if process else []),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ckpt_audit.audit.data import Population, ReportData, RunEstimate, RunReport
+from ckpt_audit.audit.data import NamedLaw, Population, ReportData, RunEstimate, RunReport
 from ckpt_audit.audit.estimate import POPULATIONS
 from ckpt_audit.documents.process import process_sections, rate_section
 from ckpt_audit.facts import Epoch, Run
@@ -28,6 +28,7 @@ def run_estimate(run: RunReport, data: ReportData) -> Json:
     }
     for section in SECTIONS:
         found |= section(run.estimate)
+    found["costs"] = [_law(one) for one in run.costs]
     rates = data.fleet.rates if data.fleet else {}
     return found | {"rate": rate_section(rates.get(run.run.run))}
 
@@ -50,6 +51,44 @@ def _costs(estimate: RunEstimate) -> Json:
         "c_commit": _sample(estimate.c_commit or NOTHING),
         "d": _sample(estimate.d),
         "r": _sample(estimate.r),
+    }
+
+
+def _law(one: NamedLaw) -> Json:
+    law, shape = one.law, one.law.lognormal
+    return {
+        "cost": one.cost,
+        "by": one.by,
+        "key": one.key,
+        **_sample(law.sample),
+        "mean_low_s": law.mean_low,
+        "mean_high_s": law.mean_high,
+        "tail_share": law.tail_share,
+        "timeout_s": one.timeout_s,
+        "lognormal": None
+        if shape is None
+        else {
+            "n": shape.n,
+            "zeros": shape.zeros,
+            "median_s": shape.median,
+            "sigma": shape.sigma,
+            "mean_s": shape.mean,
+            "p99_s": shape.p99,
+            "p": shape.p,
+            "fits": shape.fits,
+        },
+        "drift": None
+        if law.drift is None
+        else {"tau": law.drift.tau, "p": law.drift.p, "significant": law.drift.significant},
+        "shift": None
+        if law.shift is None
+        else {
+            "at": iso(one.shift_at),
+            "before_s": law.shift.before,
+            "after_s": law.shift.after,
+            "p": law.shift.p,
+            "significant": law.shift.significant,
+        },
     }
 
 

@@ -50,6 +50,7 @@ def _checkpoint(row: dict[str, Any]) -> Checkpoint:
         commit_s=seconds(row["commit_us"]),
         deleted_at=row["deleted_at"],
         excluded=row.get("is_excluded", False),
+        tier=row["tier"],
     )
 
 
