@@ -16,7 +16,7 @@ from tests.laws.site import site
 from tests.laws.test_laws import ALL_TIME, Place
 
 Json = dict[str, Any]
-FEW = settings(max_examples=4, deadline=None)
+FEW = settings(max_examples=3, deadline=None)
 ENDS = ("llama-s39-1", "llama-s79-1", "llama-s119-1")
 KINDS = ("failure", "preemption", "mitigation", "planned", "operator_rollback", "unknown")
 MOMENTS = ("fault_at", "detected_at", "launched_at", "load_started_at", "restored_at")

@@ -21,7 +21,7 @@ from tests.command import call
 from tests.laws.site import START, Files, site
 
 Json = dict[str, Any]
-FEW = settings(max_examples=6, deadline=None)
+FEW = settings(max_examples=4, deadline=None)
 LOG = "slurm-103.out"
 NAMES = sorted(site())
 ALL_TIME = ("--since", "2026-01-01", "--until", "2027-01-01")
