@@ -15,6 +15,7 @@ from ckpt_audit.audit.domains import Domains
 from ckpt_audit.audit.estimate import Observed, estimate, is_event, members
 from ckpt_audit.audit.fleet import fleet_of
 from ckpt_audit.audit.forecast import Side, compare, forecasts, lines
+from ckpt_audit.audit.node_life import early_by_node
 from ckpt_audit.audit.past import Past
 from ckpt_audit.audit.process import Process, process_of
 from ckpt_audit.audit.suspects import KindOfPart, suspects_of
@@ -155,7 +156,9 @@ class _Facts:
         events = [
             item for item in self.past_incidents if is_event(item) and item.fault_at is not None
         ]
-        domains = Domains(queries.node_spans(warehouse, end_at), queries.memberships(warehouse))
+        spans = queries.node_spans(warehouse, end_at)
+        self.early_by_node = early_by_node(spans, events)
+        domains = Domains(spans, queries.memberships(warehouse))
         runs = {item.run for item in self.past_epochs}
         found = correlate(
             History(
@@ -249,4 +252,5 @@ def assemble(
         fleet=fleet_of({item.run.run: item.estimate.process for item in reports}),
         correlation=facts.correlation if facts.lifetimes else None,
         suspects=facts.suspects,
+        early_by_node=facts.early_by_node,
     )

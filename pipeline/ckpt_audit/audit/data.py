@@ -28,6 +28,7 @@ from ckpt_audit.facts import (
     Window,
 )
 from ckpt_audit.reliability.cost_law import CostLaw
+from ckpt_audit.reliability.drift import RateRatio
 from ckpt_audit.reliability.rate import MeanTime
 from ckpt_audit.reliability.sample import Sample
 
@@ -186,6 +187,7 @@ class ReportData:
         fleet: Rates of all runs together; None where no run has any.
         correlation: Which incidents of all runs belong together; None where there is no up-time.
         suspects: Nodes and switches by how unlikely their incidents are.
+        early_by_node: Rate of nodes that are new to the runs over that of the others.
     """
 
     window: Window
@@ -201,3 +203,4 @@ class ReportData:
     fleet: Fleet | None = None
     correlation: Findings | None = None
     suspects: tuple[KindOfPart, ...] = ()
+    early_by_node: RateRatio | None = None

@@ -214,7 +214,8 @@ def _laws(durations: Sequence[float], ended: Sequence[bool]) -> LawFits:
     n = sum(ended)
     if n >= FEWEST_FOR_SHAPE:
         return fit_laws(durations, ended)
-    reason = f"{n} incidents: the law of up-times needs {FEWEST_FOR_SHAPE} or more"
+    incidents = "1 incident" if n == 1 else f"{n} incidents"
+    reason = f"{incidents}: the law of up-times needs {FEWEST_FOR_SHAPE} or more"
     return LawFits(n, len(ended) - n, sum(d == 0.0 for d in durations), (), reason)
 
 

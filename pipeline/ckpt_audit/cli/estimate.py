@@ -12,7 +12,13 @@ from ckpt_audit.cli.command import AsJson, Month, RunNames, Since, Until, add_co
 from ckpt_audit.cli.correlation_text import correlation_text
 from ckpt_audit.cli.cost_text import cost_lines
 from ckpt_audit.cli.estimate_table import TableOptions, estimate_table_command
-from ckpt_audit.cli.process_text import pooled_words, process_lines, projection_words, rate_words
+from ckpt_audit.cli.process_text import (
+    early_words,
+    pooled_words,
+    process_lines,
+    projection_words,
+    rate_words,
+)
 from ckpt_audit.cli.session import Session
 from ckpt_audit.cli.tables import facts, period, span, table
 from ckpt_audit.errors import UsageError
@@ -148,6 +154,8 @@ def _text(data: ReportData, sizes: Sequence[int]) -> str:
         parts.append(facts(pairs))
     if data.correlation is not None:
         parts.append(correlation_text(data.correlation, data.suspects))
+        told = early_words(data.early_by_node, "the first three days on a node")
+        parts.append(facts([("new nodes", told)]))
     return "\n\n".join(parts)
 
 

@@ -24,13 +24,13 @@ def process_lines(process: Process) -> list[tuple[str, str]]:
     """
     n, exposure = process.incidents, format_duration(process.exposure_s)
     return [
-        ("over all of the run", f"{n:,} incidents in {exposure} of up-time"),
+        ("over all of the run", f"{counted(n)} in {exposure} of up-time"),
         ("counts", _counts(process)),
         ("trend", _trend(process)),
         ("month to month", _drift(process)),
         *_change(process),
-        ("early in the run", _early(process.early_in_run, "the first three days")),
-        ("after a start", _early(process.early_after_start, "the first hour")),
+        ("early in the run", early_words(process.early_in_run, "the first three days")),
+        ("after a start", early_words(process.early_after_start, "the first hour")),
         ("law of up-times", _law(process)),
         ("causes", _causes(process)),
     ]
@@ -64,7 +64,7 @@ def _drift(process: Process) -> str:
     found = process.drift
     if found.p is None:
         months = "month" if found.stretches == 1 else "months"
-        return f"not tested ({found.n} incidents in {found.stretches} {months})"
+        return f"not tested ({counted(found.n)} in {found.stretches} {months})"
     if found.p > LEVEL:
         return "no drift seen"
     newest = process.this_month
@@ -80,11 +80,26 @@ def _change(process: Process) -> Iterator[tuple[str, str]]:
         yield "change", f"the rate seems to change after {where}: M {before} before, {after} after"
 
 
-def _early(found: RateRatio | None, what: str) -> str:
+def counted(n: int) -> str:
+    """So many incidents.
+
+    >>> counted(1), counted(1200)
+    ('1 incident', '1,200 incidents')
+    """
+    return f"{n:,} incident" + ("" if n == 1 else "s")
+
+
+def early_words(found: RateRatio | None, what: str) -> str:
+    """Give what a rate early in life is beside the rest.
+
+    Args:
+        found: The comparison, or None where there is nothing to compare with.
+        what: Early means.
+    """
     if found is None:
         return "no other time to hold it against"
     if found.p is None:
-        return f"not tested ({found.events + found.other_events} incidents)"
+        return f"not tested ({counted(found.events + found.other_events)})"
     if found.p > LEVEL:
         return f"{what} no different from the rest"
     return f"the rate in {what} is {_times(found)}"

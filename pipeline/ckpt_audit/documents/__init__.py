@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
@@ -194,6 +195,7 @@ def estimate_document(data: ReportData, accelerators: Sequence[int] = ()) -> Jso
         "fleet": fleet_section(data, tuple(accelerators)),
         "correlation": correlation_section(data.correlation),
         "suspects": suspects_section(data.suspects),
+        "early_by_node": None if data.early_by_node is None else asdict(data.early_by_node),
     }
     return document("estimate", body)
 
