@@ -293,7 +293,9 @@ point AS (
         coalesce(
             CASE
                 WHEN tail_save.is_open OR bound.phase = 'evaluation' THEN bound.fault_at
-                ELSE tail_save.done_at
+                -- an evaluation after the last step ends no earlier than it, the save after it neither
+                WHEN tail_save.done_at IS NOT NULL
+                    THEN greatest(tail_save.done_at, bound.last_step_at)
             END,
             bound.last_step_at
         ),
