@@ -143,8 +143,8 @@ Figure = Annotated[
     Path | None, _option("--figure", "FILE", "Write a figure (.svg or .png) besides.")
 ]
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*([kMGTP]?)(i?)B?\s*", re.ASCII)
-_POWER = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*([kKMGTP]?)(i?)B?\s*", re.ASCII)
+_POWER = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
 def duration(option: str, text: str) -> float:
@@ -170,7 +170,7 @@ def size(option: str, text: str) -> float:
     Raises:
         UsageError: It is none.
 
-    >>> size("--save-bytes", "1.2TB"), size("--save-bytes", "4KiB".replace("K", "k"))
+    >>> size("--save-bytes", "1.2TB"), size("--save-bytes", "4KiB")
     (1200000000000.0, 4096.0)
     """
     match = _SIZE.fullmatch(text)
