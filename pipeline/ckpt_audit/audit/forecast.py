@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ckpt_audit.audit.components import FEWEST_BASE, PartTest, Stretch, compare_parts
 from ckpt_audit.audit.data import LedgerLine, RunEstimate
@@ -197,13 +197,8 @@ def _line(
     observed_s = observed_us / US_PER_S
     residual_s = observed_s - told.predicted_s - shift
     is_outside = not told.low_s + shift <= observed_s <= told.high_s + shift
-    return LedgerLine(
-        run=run,
-        bucket=bucket,
-        observed_us=line.observed_us,
-        observed_acc_us=line.observed_acc_us,
-        could_move_us=line.could_move_us,
-        n=line.n,
+    return replace(
+        line,
         predicted_s=told.predicted_s + shift,
         predicted_low_s=told.low_s + shift,
         predicted_high_s=told.high_s + shift,
