@@ -21,7 +21,8 @@ from tests.command import call
 from tests.laws.site import START, Files, site
 
 Json = dict[str, Any]
-FEW = settings(max_examples=4, deadline=None)
+FEW = settings(max_examples=3, deadline=None)
+FEWER = settings(max_examples=2, deadline=None)  # of what ingests seven times an example
 LOG = "slurm-103.out"
 NAMES = sorted(site())
 ALL_TIME = ("--since", "2026-01-01", "--until", "2027-01-01")
@@ -109,7 +110,7 @@ def test_splitting_a_log_at_any_line_changes_nothing(cut: int) -> None:
         assert here.answer() == json.loads(_whole())
 
 
-@FEW
+@FEWER
 @given(seed=st.integers(0, 10**6))
 def test_order_of_ingestion_changes_nothing(seed: int) -> None:
     names = list(NAMES)
